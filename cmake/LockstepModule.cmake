@@ -1,0 +1,41 @@
+# What every target of the project is compiled with.
+add_library(lockstep_options INTERFACE)
+target_include_directories(lockstep_options INTERFACE ${PROJECT_SOURCE_DIR}/include)
+target_compile_options(lockstep_options INTERFACE -Wall -Wextra -Wshadow -Wconversion -Werror)
+if(LOCKSTEP_SANITIZE)
+  target_compile_options(lockstep_options INTERFACE
+    -fsanitize=${LOCKSTEP_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(lockstep_options INTERFACE -fsanitize=${LOCKSTEP_SANITIZE})
+endif()
+
+# lockstep_add_module(name SOURCES file... [DEPENDS target...] [PRIVATE_DEPENDS target...])
+# A module is one static library, lockstep::<name>: its sources are in src/<name>, its public headers
+# in include/lockstep/<name>. Each public header is also compiled alone, so that none leans on
+# what its includer happened to include before it.
+function(lockstep_add_module name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
+  add_library(lockstep_${name} STATIC ${ARG_SOURCES})
+  add_library(lockstep::${name} ALIAS lockstep_${name})
+  target_include_directories(lockstep_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(lockstep_${name} PUBLIC lockstep_options ${ARG_DEPENDS}
+                                         PRIVATE ${ARG_PRIVATE_DEPENDS})
+  if(LOCKSTEP_TESTS)
+    lockstep_check_headers_alone(${name} lockstep_options ${ARG_DEPENDS})
+  endif()
+endfunction()
+
+function(lockstep_check_headers_alone module)
+  file(GLOB headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/include
+       ${PROJECT_SOURCE_DIR}/include/lockstep/${module}/*.hpp)
+  set(sources)
+  foreach(header IN LISTS headers)
+    string(REGEX REPLACE "[/.]" "_" stem ${header})
+    set(source ${CMAKE_CURRENT_BINARY_DIR}/header_alone/${stem}.cpp)
+    file(CONFIGURE OUTPUT ${source} CONTENT "#include \"${header}\"\n#include \"${header}\"\n")
+    list(APPEND sources ${source})
+  endforeach()
+  if(sources)
+    add_library(lockstep_${module}_headers OBJECT ${sources})
+    target_link_libraries(lockstep_${module}_headers PRIVATE ${ARGN})
+  endif()
+endfunction()

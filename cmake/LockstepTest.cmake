@@ -1,0 +1,54 @@
+# lockstep_add_test(name SOURCES file... [DEPENDS target...] [TIMEOUT seconds])
+#   One GoogleTest program, run as one process.
+# lockstep_add_mpi_test(name SOURCES file... [RANKS n...] [DEPENDS target...] [TIMEOUT seconds])
+#   The same under tests/support/mpi_test_main.cpp, run by mpiexec once for each number of ranks.
+#   A failure on any rank fails the test; one that hangs is ended by its time-out.
+# lockstep_add_system_test(name COMMAND command... [TIMEOUT seconds] [LABELS label...])
+#   Any command. Its exit code is the result.
+
+function(lockstep_test_program name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(${name} PRIVATE lockstep_options ${ARG_DEPENDS} GTest::gtest GTest::gmock)
+endfunction()
+
+function(lockstep_add_test name)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  lockstep_test_program(${name} SOURCES ${ARG_SOURCES} DEPENDS ${ARG_DEPENDS} GTest::gtest_main)
+  add_test(NAME ${name} COMMAND ${name})
+  lockstep_test_properties(${name} "${ARG_TIMEOUT}" "${ARG_LABELS}" 1)
+endfunction()
+
+function(lockstep_add_mpi_test name)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPENDS;RANKS;LABELS" ${ARGN})
+  if(NOT ARG_RANKS)
+    set(ARG_RANKS 1 2 3)
+  endif()
+  lockstep_test_program(${name} SOURCES ${ARG_SOURCES} DEPENDS ${ARG_DEPENDS} lockstep_mpi_test_main)
+  foreach(ranks IN LISTS ARG_RANKS)
+    add_test(NAME ${name}.ranks_${ranks}
+             COMMAND ${MPIEXEC_EXECUTABLE} -n ${ranks} $<TARGET_FILE:${name}>)
+    lockstep_test_properties(${name}.ranks_${ranks} "${ARG_TIMEOUT}" "${ARG_LABELS}" ${ranks})
+  endforeach()
+endfunction()
+
+function(lockstep_add_system_test name)
+  cmake_parse_arguments(ARG "" "TIMEOUT;PROCESSORS" "COMMAND;LABELS" ${ARGN})
+  if(NOT ARG_PROCESSORS)
+    set(ARG_PROCESSORS 2)
+  endif()
+  add_test(NAME ${name} COMMAND ${ARG_COMMAND})
+  lockstep_test_properties(${name} "${ARG_TIMEOUT}" "${ARG_LABELS}" ${ARG_PROCESSORS})
+endfunction()
+
+function(lockstep_test_properties name timeout labels processors)
+  if(NOT timeout)
+    set(timeout 60)
+  endif()
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${timeout} PROCESSORS ${processors}
+                       ENVIRONMENT "OMP_NUM_THREADS=1")
+  if(labels)
+    set_tests_properties(${name} PROPERTIES LABELS "${labels}")
+  endif()
+endfunction()

@@ -1,0 +1,51 @@
+# lockstep_torch: the CPU half of any LibTorch >= 2.7, as an imported target of our own.
+#
+# find_package(Torch) is not used: a CUDA build of LibTorch makes it look for a whole CUDA toolkit,
+# which a CPU node has no reason to have, and it adds libtorch_cuda to every link, which costs each
+# rank 300 MB. Where the headers and libraries lie is taken, in this order, from
+#   Torch_DIR           <libtorch>/share/cmake/Torch
+#   CMAKE_PREFIX_PATH   <libtorch>
+#   the cache           filled by slurm/setup.sh, shared by all checkouts of one user
+set(cache_home $ENV{XDG_CACHE_HOME})
+if(NOT cache_home)
+  set(cache_home $ENV{HOME}/.cache)
+endif()
+set(LOCKSTEP_CACHE_DIR "$ENV{LOCKSTEP_CACHE_DIR}")
+if(NOT LOCKSTEP_CACHE_DIR)
+  set(LOCKSTEP_CACHE_DIR ${cache_home}/lockstep)
+endif()
+
+set(torch_hints)
+if(NOT Torch_DIR AND DEFINED ENV{Torch_DIR})
+  set(Torch_DIR $ENV{Torch_DIR})
+endif()
+if(Torch_DIR)
+  list(APPEND torch_hints ${Torch_DIR}/../../..)
+endif()
+list(APPEND torch_hints ${CMAKE_PREFIX_PATH})
+string(REPLACE ":" ";" prefix_path "$ENV{CMAKE_PREFIX_PATH}")
+list(APPEND torch_hints ${prefix_path} ${LOCKSTEP_CACHE_DIR}/libtorch-2.11.0/torch)
+
+find_path(LOCKSTEP_TORCH_ROOT include/torch/version.h HINTS ${torch_hints} NO_DEFAULT_PATH)
+if(NOT LOCKSTEP_TORCH_ROOT)
+  message(FATAL_ERROR
+    "No LibTorch found. Either run `bash slurm/setup.sh`, which downloads one into "
+    "${LOCKSTEP_CACHE_DIR}, or point Torch_DIR or CMAKE_PREFIX_PATH at a LibTorch >= 2.7.")
+endif()
+
+file(STRINGS ${LOCKSTEP_TORCH_ROOT}/include/torch/version.h version_lines
+     REGEX "define TORCH_VERSION_(MAJOR|MINOR|PATCH) ")
+string(REGEX REPLACE "[^0-9]+([0-9]+)[^0-9]+([0-9]+)[^0-9]+([0-9]+)" "\\1.\\2.\\3"
+       LOCKSTEP_TORCH_VERSION "${version_lines}")
+if(LOCKSTEP_TORCH_VERSION VERSION_LESS 2.7)
+  message(FATAL_ERROR "LibTorch ${LOCKSTEP_TORCH_VERSION} at ${LOCKSTEP_TORCH_ROOT} is too old: "
+                      "Lockstep needs 2.7 or later.")
+endif()
+message(STATUS "LibTorch ${LOCKSTEP_TORCH_VERSION}: ${LOCKSTEP_TORCH_ROOT}")
+
+add_library(lockstep_torch INTERFACE)
+target_include_directories(lockstep_torch SYSTEM INTERFACE
+  ${LOCKSTEP_TORCH_ROOT}/include ${LOCKSTEP_TORCH_ROOT}/include/torch/csrc/api/include)
+target_link_libraries(lockstep_torch INTERFACE
+  ${LOCKSTEP_TORCH_ROOT}/lib/libtorch_cpu.so ${LOCKSTEP_TORCH_ROOT}/lib/libc10.so)
+target_link_options(lockstep_torch INTERFACE -Wl,-rpath,${LOCKSTEP_TORCH_ROOT}/lib)

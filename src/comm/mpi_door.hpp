@@ -1,0 +1,20 @@
+#pragma once
+
+// The one place where another module's sources (io's) meet MPI: parallel HDF5 needs the MPI_Comm.
+#include <mpi.h>
+
+#include "lockstep/comm/mpi_communicator.hpp"
+
+namespace lockstep {
+
+struct MpiCommunicator::Handle {
+  MPI_Comm comm = MPI_COMM_NULL;
+};
+
+/// The MPI communicator behind `comm`, or MPI_COMM_NULL where it is not MPI's (a SelfCommunicator).
+inline MPI_Comm mpi_comm_of(const Communicator& comm) {
+  const auto* mpi = dynamic_cast<const MpiCommunicator*>(&comm);
+  return mpi == nullptr ? MPI_COMM_NULL : mpi->handle().comm;
+}
+
+}  // namespace lockstep
