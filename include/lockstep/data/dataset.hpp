@@ -23,8 +23,8 @@ struct ImageShape {
   bool operator==(const ImageShape&) const = default;
 };
 
-/// Labelled images, numbered from 0: what id i holds never changes. Any number of threads may read at
-/// once; reading calls neither HDF5 nor MPI.
+/// Labelled images, numbered from 0: what id i holds never changes. Any number of threads may read
+/// at once; reading calls neither HDF5 nor MPI.
 class Dataset {
  public:
   virtual ~Dataset() = default;
@@ -55,15 +55,15 @@ class DatasetBuilder {
 
   /// The options; refers to this builder, which must outlive the table.
   virtual FieldTable fields() = 0;
-  /// Opens or makes the data. Collective over `comm`: every rank ends with the same samples, or every
-  /// rank throws the same error (UsageError where the options do not fit the data). Files are read
-  /// on `io`'s thread.
+  /// Opens or makes the data. Collective over `comm`: every rank ends with the same samples, or
+  /// every rank throws the same error (UsageError where the options do not fit the data). Files are
+  /// read on `io`'s thread.
   virtual Splits build(IoThread& io, Communicator& comm, std::uint64_t seed) const = 0;
 };
 
-/// Tells whether two runs see the same data: XXH3 (128 bits, as 32 hexadecimal digits) of the number
-/// of samples, the image shape, the number of classes, all labels, and the images of at most 1024
-/// evenly spaced samples. No path and no time enters.
+/// Tells whether two runs see the same data: XXH3 (128 bits, as 32 hexadecimal digits) of the
+/// number of samples, the image shape, the number of classes, all labels, and the images of at most
+/// 1024 evenly spaced samples. No path and no time enters.
 std::string fingerprint(const Dataset& dataset);
 
 }  // namespace lockstep

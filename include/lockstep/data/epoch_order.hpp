@@ -14,10 +14,10 @@ namespace lockstep {
 ///   round 0, 2, ...: l = (l + F(round, r)) mod a
 ///   round 1, 3, ...: r = (r + F(round, l)) mod b
 /// F(round, half) is the first 64 bits (word 0 low, word 1 high) of Philox4x32-10 at counter
-/// {half, stream + round, epoch low, epoch high} under key {seed low, seed high}. A result of `size`
-/// or more is sent through the rounds again until it is below (cycle walking; a * b exceeds size by
-/// less than a, so this is rare). Source: Black and Rogaway, "Ciphers with arbitrary finite domains",
-/// CT-RSA 2002.
+/// {half, stream + round, epoch low, epoch high} under key {seed low, seed high}. A result of
+/// `size` or more is sent through the rounds again until it is below (cycle walking; a * b exceeds
+/// size by less than a, so this is rare). Source: Black and Rogaway, "Ciphers with arbitrary finite
+/// domains", CT-RSA 2002.
 class EpochOrder {
  public:
   static constexpr std::uint32_t rounds = 8;

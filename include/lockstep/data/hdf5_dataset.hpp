@@ -19,10 +19,11 @@ struct Hdf5Options {
   std::int64_t image_size = 32;
 };
 
-/// The data set named "hdf5": images and integer labels from HDF5 files, held in memory on each rank.
-/// inputs/README.md states the layouts that are understood. Validation data is, in this order:
-/// val_data; the group `validation` beside a group `train` in train_data; a fraction val_fraction of
-/// the training samples, chosen by number alone, so that runs of any seed are validated on the same.
+/// The data set named "hdf5": images and integer labels from HDF5 files, held in memory on each
+/// rank. inputs/README.md states the layouts that are understood. Validation data is, in this
+/// order: val_data; the group `validation` beside a group `train` in train_data; a fraction
+/// val_fraction of the training samples, chosen by number alone, so that runs of any seed are
+/// validated on the same.
 class Hdf5Builder : public DatasetBuilder {
  public:
   explicit Hdf5Builder(Hdf5Options options = {}) : options_(std::move(options)) {}

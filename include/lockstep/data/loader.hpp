@@ -39,8 +39,8 @@ FieldTable fields(LoaderOptions& options);
 /// `dataset` must outlive the loader.
 class Loader {
  public:
-  /// `plan` is the same on all ranks. Throws UsageError where check_plan() does. For evaluation give
-  /// SampleOrder::sequential and a plan without drop_last; `seed` does not matter then.
+  /// `plan` is the same on all ranks. Throws UsageError where check_plan() does. For evaluation
+  /// give SampleOrder::sequential and a plan without drop_last; `seed` does not matter then.
   Loader(const Dataset& dataset, const BatchPlan& plan, SampleOrder order, std::uint64_t seed,
          int rank, int world, const LoaderOptions& options);
   Loader(const Loader&) = delete;
@@ -50,9 +50,9 @@ class Loader {
   /// Goes to the window at `offset` of the epoch's order, also in the midst of another epoch.
   void start_epoch(std::int64_t epoch, std::int64_t offset = 0);
 
-  /// The next batch, or nothing where the epoch is over (or none was started). Waits for it where it
-  /// is not ready. Throws Error, naming data set and sample, where a sample could not be read, and
-  /// again on each call until an epoch is started.
+  /// The next batch, or nothing where the epoch is over (or none was started). Waits for it where
+  /// it is not ready. Throws Error, naming data set and sample, where a sample could not be read,
+  /// and again on each call until an epoch is started.
   std::optional<Batch> next();
 
   /// Gives a used batch's memory back for later ones; optional.

@@ -15,9 +15,10 @@ struct SampleRange {
   bool operator==(const SampleRange&) const = default;
 };
 
-/// How an epoch is cut. A window is what one optimizer step learns from: `global_batch` samples over
-/// all ranks, the last of an epoch maybe fewer, or dropped. It is worked through in micro-batches of
-/// ceil(global_batch / grad_accum_steps) samples over all ranks, the last maybe fewer.
+/// How an epoch is cut. A window is what one optimizer step learns from: `global_batch` samples
+/// over all ranks, the last of an epoch maybe fewer, or dropped. It is worked through in
+/// micro-batches of ceil(global_batch / grad_accum_steps) samples over all ranks, the last maybe
+/// fewer.
 struct BatchPlan {
   std::int64_t global_batch = 1;
   std::int64_t grad_accum_steps = 1;
@@ -44,8 +45,8 @@ std::optional<SampleRange> window_at(std::int64_t dataset_size, std::int64_t off
 /// The window's micro-batches, in order; a short window has fewer of them, of the same size.
 std::vector<MicroBatch> micro_batches(const SampleRange& window, const BatchPlan& plan);
 
-/// Rank `rank`'s part of `range`: contiguous, in rank order; parts differ by at most one sample, the
-/// larger ones on the lower ranks. May be empty.
+/// Rank `rank`'s part of `range`: contiguous, in rank order; parts differ by at most one sample,
+/// the larger ones on the lower ranks. May be empty.
 SampleRange share_of(const SampleRange& range, int rank, int world);
 
 /// Windows from `offset` to the end of the epoch.
