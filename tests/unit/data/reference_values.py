@@ -2,6 +2,7 @@
 """Prints the constants of epoch_order_test.cpp and synthetic_test.cpp, from the algorithms as the
 headers document them, in integers and functions of Python alone."""
 import math
+import struct
 
 MASK = 0xFFFFFFFF
 
@@ -72,3 +73,16 @@ if __name__ == "__main__":
         print(f"synthetic seed 42 number {number}: label {synthetic_label(42, number, 10)}",
               [f"{value:.9g}" for value in synthetic_values(42, number, 5)])
     print("labels", [synthetic_label(42, number, 10) for number in range(20)])
+    try:
+        import numpy as np
+        import xxhash
+    except ImportError:
+        raise SystemExit("fingerprints need the packages numpy and xxhash")
+    for size in (3, 1500):
+        hashed = struct.pack("<5q", size, 1, 1, 2, 10)
+        hashed += b"".join(struct.pack("<q", i % 10) for i in range(size))
+        for i in range(min(size, 1024)):
+            number = i * size // min(size, 1024)
+            hashed += struct.pack("<f", number)
+            hashed += (np.float32(number) + np.float32(1) / np.float32(100)).tobytes()
+        print("fingerprint of", size, "samples:", xxhash.xxh3_128_hexdigest(hashed))
