@@ -9,8 +9,12 @@
 namespace lockstep {
 namespace {
 
-constexpr std::uint32_t high(std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32U); }
-constexpr std::uint32_t low(std::uint64_t x) { return static_cast<std::uint32_t>(x); }
+constexpr std::uint32_t high(std::uint64_t x) {
+  return static_cast<std::uint32_t>(x >> 32U);
+}
+constexpr std::uint32_t low(std::uint64_t x) {
+  return static_cast<std::uint32_t>(x);
+}
 
 /// The smallest root with root * root >= x.
 std::uint64_t ceil_sqrt(std::uint64_t x) {
@@ -59,8 +63,8 @@ std::uint64_t EpochOrder::permuted(std::uint64_t x) const {
 }
 
 std::uint64_t EpochOrder::round_value(std::uint32_t round, std::uint64_t half) const {
-  const auto words = philox4x32({low(half), stream + round, low(epoch_), high(epoch_)},
-                                {low(seed_), high(seed_)});
+  const auto words =
+      philox4x32({low(half), stream + round, low(epoch_), high(epoch_)}, {low(seed_), high(seed_)});
   return (std::uint64_t{words[1]} << 32U) | words[0];
 }
 

@@ -1,5 +1,3 @@
-#include <xxhash.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -7,6 +5,8 @@
 #include <memory>
 #include <span>
 #include <vector>
+
+#include <xxhash.h>
 
 #include "lockstep/base/error.hpp"
 #include "lockstep/data/dataset.hpp"
@@ -49,8 +49,8 @@ std::string fingerprint(const Dataset& dataset) {
   const std::int64_t size = dataset.size();
   const ImageShape shape = dataset.image_shape();
   Hash hash;
-  hash.add<std::int64_t>(std::array{size, shape.channels, shape.height, shape.width,
-                                    dataset.num_classes()});
+  hash.add<std::int64_t>(
+      std::array{size, shape.channels, shape.height, shape.width, dataset.num_classes()});
   for (std::int64_t id = 0; id < size; ++id) {
     hash.add<std::int64_t>(std::array{dataset.label(id)});
   }

@@ -171,8 +171,8 @@ class Loader::Pipeline {
   std::vector<std::thread> workers_;
 };
 
-Loader::Loader(const Dataset& dataset, const BatchPlan& plan, SampleOrder order,
-               std::uint64_t seed, int rank, int world, const LoaderOptions& options) {
+Loader::Loader(const Dataset& dataset, const BatchPlan& plan, SampleOrder order, std::uint64_t seed,
+               int rank, int world, const LoaderOptions& options) {
   check_plan(dataset.size(), plan);
   pipeline_ =
       std::make_unique<Pipeline>(BatchMaker(dataset, rank, world), plan, order, seed, options);
@@ -184,8 +184,12 @@ void Loader::start_epoch(std::int64_t epoch, std::int64_t offset) {
   pipeline_->start_epoch(epoch, offset);
 }
 
-std::optional<Batch> Loader::next() { return pipeline_->next(); }
+std::optional<Batch> Loader::next() {
+  return pipeline_->next();
+}
 
-void Loader::recycle(Batch batch) { pipeline_->recycle(std::move(batch)); }
+void Loader::recycle(Batch batch) {
+  pipeline_->recycle(std::move(batch));
+}
 
 }  // namespace lockstep

@@ -8,7 +8,9 @@
 namespace lockstep {
 namespace {
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return a / b + (a % b == 0 ? 0 : 1); }
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+  return a / b + (a % b == 0 ? 0 : 1);
+}
 
 std::int64_t remaining(std::int64_t dataset_size, std::int64_t offset) {
   if (offset < 0 || offset > dataset_size) {
@@ -28,10 +30,10 @@ void check_plan(std::int64_t dataset_size, const BatchPlan& plan) {
     throw UsageError(attempted, batch + " is not positive", "set batch_size to at least 1");
   }
   if (plan.grad_accum_steps < 1 || plan.grad_accum_steps > plan.global_batch) {
-    throw UsageError(attempted,
-                     batch + " cannot be accumulated in " + std::to_string(plan.grad_accum_steps) +
-                         " steps",
-                     "set grad_accum_steps to between 1 and " + std::to_string(plan.global_batch));
+    throw UsageError(
+        attempted,
+        batch + " cannot be accumulated in " + std::to_string(plan.grad_accum_steps) + " steps",
+        "set grad_accum_steps to between 1 and " + std::to_string(plan.global_batch));
   }
   if (dataset_size < 1) throw UsageError(attempted, "the data set holds no samples");
   if (plan.drop_last && dataset_size < plan.global_batch) {
@@ -64,8 +66,8 @@ std::vector<MicroBatch> micro_batches(const SampleRange& window, const BatchPlan
 
 SampleRange share_of(const SampleRange& range, int rank, int world) {
   if (rank < 0 || rank >= world) {
-    throw Error("share samples among ranks", "there is no rank " + std::to_string(rank) + " of " +
-                                                 std::to_string(world));
+    throw Error("share samples among ranks",
+                "there is no rank " + std::to_string(rank) + " of " + std::to_string(world));
   }
   const std::int64_t least = range.samples / world;
   const std::int64_t larger = range.samples % world;

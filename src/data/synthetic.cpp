@@ -62,8 +62,8 @@ class SyntheticDataset : public Dataset {
   }
   void check_id(std::int64_t id) const {
     if (id < 0 || id >= size_) {
-      throw Error("read synthetic data", "there is no sample " + std::to_string(id) + " among " +
-                                             std::to_string(size_));
+      throw Error("read synthetic data",
+                  "there is no sample " + std::to_string(id) + " among " + std::to_string(size_));
     }
   }
 
@@ -94,12 +94,10 @@ FieldTable SyntheticBuilder::fields() {
   };
 }
 
-Splits SyntheticBuilder::build(IoThread& /*io*/, Communicator& /*comm*/,
-                               std::uint64_t seed) const {
+Splits SyntheticBuilder::build(IoThread& /*io*/, Communicator& /*comm*/, std::uint64_t seed) const {
   const ImageShape shape{options_.in_channels, options_.image_size, options_.image_size};
   Splits splits;
-  splits.training =
-      make_synthetic(shape, options_.num_classes, options_.synthetic_size, seed, 0);
+  splits.training = make_synthetic(shape, options_.num_classes, options_.synthetic_size, seed, 0);
   if (options_.synthetic_val_size > 0) {
     splits.validation = make_synthetic(shape, options_.num_classes, options_.synthetic_val_size,
                                        seed, options_.synthetic_size);

@@ -1,13 +1,13 @@
 #include "lockstep/data/epoch_order.hpp"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
 #include <numeric>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "lockstep/base/error.hpp"
 
@@ -49,8 +49,8 @@ TEST(EpochOrder, VisitsEachSampleOnceAtAnySize) {
   }
 }
 
-// The constants are printed by reference_values.py, another implementation of the algorithm that the
-// header documents.
+// The constants are printed by reference_values.py, another implementation of the algorithm that
+// the header documents.
 TEST(EpochOrder, NeverChangesFromOneReleaseToTheNext) {
   using Ids = std::vector<std::int64_t>;
   EXPECT_EQ(all_ids(42, 0, 10), (Ids{2, 3, 8, 4, 5, 9, 7, 1, 6, 0}));
@@ -68,8 +68,9 @@ TEST(EpochOrder, NeverChangesFromOneReleaseToTheNext) {
 TEST(EpochOrder, DiffersFromEpochToEpochAndSeedToSeed) {
   for (const std::int64_t size : {100, 1797}) {
     const std::vector<std::int64_t> order = all_ids(42, 0, size);
-    for (const auto& other : {all_ids(42, 1, size), all_ids(43, 0, size),
-                              all_ids(42, 1LL << 32U, size), all_ids((1ULL << 32U) + 42, 0, size)}) {
+    for (const auto& other :
+         {all_ids(42, 1, size), all_ids(43, 0, size), all_ids(42, 1LL << 32U, size),
+          all_ids((1ULL << 32U) + 42, 0, size)}) {
       std::int64_t same = 0;
       for (std::size_t i = 0; i < order.size(); ++i) same += order[i] == other[i] ? 1 : 0;
       // Two random orders agree at one position on average.

@@ -9,8 +9,8 @@
 
 namespace lockstep {
 
-/// Samples that tell their id: image values id + i / 100, label id % num_classes. `on_read` is called
-/// at the start of each read.
+/// Samples that tell their id: image values id + i / 100, label id % num_classes. `on_read` is
+/// called at the start of each read.
 class FakeDataset : public Dataset {
  public:
   explicit FakeDataset(std::int64_t size, std::function<void(std::int64_t)> on_read = {},

@@ -1,8 +1,5 @@
 #include "lockstep/data/loader.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
@@ -11,8 +8,12 @@
 #include <string>
 #include <thread>
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include "lockstep/base/error.hpp"
 #include "lockstep/data/epoch_order.hpp"
+
 #include "unit/data/fake_dataset.hpp"
 
 namespace lockstep {
@@ -141,7 +142,8 @@ TEST_P(LoaderAtAnyWorkerCount, NamesDataAndSampleOfAFailedReadUntilTheNextEpoch)
   });
   Loader loader = loader_of(dataset);
   loader.start_epoch(0);
-  const auto names_it = AllOf(HasSubstr("sample 17"), HasSubstr("fake data"), HasSubstr("bad sector"));
+  const auto names_it =
+      AllOf(HasSubstr("sample 17"), HasSubstr("fake data"), HasSubstr("bad sector"));
   EXPECT_THAT(failure_of(loader), names_it);
   EXPECT_THAT(failure_of(loader), names_it);
 }

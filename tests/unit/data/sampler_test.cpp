@@ -1,9 +1,9 @@
 #include "lockstep/data/sampler.hpp"
 
+#include <string>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <string>
 
 #include "lockstep/base/error.hpp"
 #include "lockstep/data/batch_options.hpp"

@@ -1,9 +1,9 @@
 #include "lockstep/data/synthetic.hpp"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "lockstep/base/error.hpp"
 
@@ -65,8 +65,8 @@ TEST(Synthetic, ImagesAreStandardNormal) {
 TEST(Synthetic, ValidationSamplesAreNotTrainingSamples) {
   SyntheticBuilder builder({.synthetic_size = 4, .synthetic_val_size = 3, .image_size = 2});
   // Neither a file nor another rank is needed, so neither is touched.
-  const Splits splits = builder.build(*static_cast<IoThread*>(nullptr),
-                                      *static_cast<Communicator*>(nullptr), 42);
+  const Splits splits =
+      builder.build(*static_cast<IoThread*>(nullptr), *static_cast<Communicator*>(nullptr), 42);
   ASSERT_EQ(splits.training->size(), 4);
   ASSERT_EQ(splits.validation->size(), 3);
   EXPECT_EQ(splits.training->image_shape(), (ImageShape{3, 2, 2}));
