@@ -104,7 +104,7 @@ def _require_metrics(file, path) -> None:
 
 
 def _datasets(file, group, path) -> dict:
-    """The data sets of `group`, all the known ones among them and of one shape."""
+    """The data sets of `group`, known ones first; all of these are there, and all of one shape."""
     found = {name: item for name, item in file.get(group, {}).items()
              if isinstance(item, h5py.Dataset)}
     missing = [name for name in layout.TABLES[group] if name not in found]
@@ -114,7 +114,7 @@ def _datasets(file, group, path) -> dict:
     elif len(shapes) != 1 or len(shapes.pop()) != len(layout.DIMENSIONS[group]):
         reason = f"the data sets of /{group} differ in shape or have too many or few dimensions"
     else:
-        return found
+        return {**{name: found[name] for name in layout.TABLES[group]}, **found}
     raise UnreadableError(f"reading {path}", reason,
                           f"`python3 -m lockstep_post check {path}`, which lists all that is wrong")
 
