@@ -24,12 +24,12 @@ const std::vector<std::vector<double>> gradients_of_steps{
     {0.1, -0.2, 0.3}, {0.4, 0.0, -0.5}, {-0.3, 0.25, 1.5}};
 const std::vector<double> rates{0.1, 0.05, 0.2};
 
-struct Run {
+struct Trial {
   at::Tensor values;
   at::Tensor gradients;
   std::unique_ptr<Optimizer> optimizer;
 
-  Run(const SgdBuilder& sgd, at::ScalarType type)
+  Trial(const SgdBuilder& sgd, at::ScalarType type)
       : values(at::tensor({0.5, -1.25, 2.0}, at::kDouble).to(type)),
         gradients(at::zeros({3}, type)),
         optimizer(sgd.build(values, gradients)) {}
@@ -56,10 +56,10 @@ void expect_near(const at::Tensor& tensor, const std::vector<double>& expected, 
 void expect_pytorchs_steps(const SgdBuilder& sgd, const std::vector<double>& values,
                            const std::vector<double>& momentum) {
   for (const auto& [type, tolerance] : {std::pair{at::kDouble, 1e-15}, {at::kFloat, 1e-6}}) {
-    Run run(sgd, type);
-    for (std::size_t i = 0; i < rates.size(); ++i) run.step(i);
-    expect_near(run.values, values, tolerance);
-    if (!momentum.empty()) expect_near(run.optimizer->state().at(0).flat, momentum, tolerance);
+    Trial trial(sgd, type);
+    for (std::size_t i = 0; i < rates.size(); ++i) trial.step(i);
+    expect_near(trial.values, values, tolerance);
+    if (!momentum.empty()) expect_near(trial.optimizer->state().at(0).flat, momentum, tolerance);
   }
 }
 
@@ -81,27 +81,27 @@ TEST(Sgd, EqualsPyTorchWithNesterovMomentum) {
 }
 
 TEST(Sgd, HasTheFirstGradientAsItsFirstMomentum) {
-  Run run(builder("0.9", "0.01", "false"), at::kDouble);
-  EXPECT_EQ(run.optimizer->state().at(0).kind, "momentum");
-  run.step(0);
+  Trial trial(builder("0.9", "0.01", "false"), at::kDouble);
+  EXPECT_EQ(trial.optimizer->state().at(0).kind, "momentum");
+  trial.step(0);
   // g + weight_decay * w
-  expect_near(run.optimizer->state()[0].flat, {0.105, -0.2125, 0.32}, 1e-15);
+  expect_near(trial.optimizer->state()[0].flat, {0.105, -0.2125, 0.32}, 1e-15);
 }
 
 TEST(Sgd, LeavesTheGradientsAsTheyAre) {
-  Run run(builder("0.9", "0.01", "true"), at::kDouble);
-  run.step(0);
-  expect_near(run.gradients, {0.1, -0.2, 0.3}, 0.0);
+  Trial trial(builder("0.9", "0.01", "true"), at::kDouble);
+  trial.step(0);
+  expect_near(trial.gradients, {0.1, -0.2, 0.3}, 0.0);
 }
 
 TEST(Sgd, GoesOnFromRestoredStateToTheBit) {
   const SgdBuilder sgd = builder("0.9", "0.01", "false");
-  Run straight(sgd, at::kFloat);
+  Trial straight(sgd, at::kFloat);
   for (std::size_t i = 0; i < rates.size(); ++i) straight.step(i);
 
-  Run first(sgd, at::kFloat);
+  Trial first(sgd, at::kFloat);
   first.step(0);
-  Run resumed(sgd, at::kFloat);
+  Trial resumed(sgd, at::kFloat);
   resumed.values.copy_(first.values);
   resumed.optimizer->state()[0].flat.copy_(first.optimizer->state()[0].flat);
   resumed.optimizer->restore_applied_steps(first.optimizer->applied_steps());
