@@ -31,18 +31,19 @@ def checkpoint_problems(file) -> list:
 def _model_problems(model) -> list:
     if not len(model):
         return ["/model: holds no tensor"]
-    return [f"{item.name}: not a data set; tensors lie directly in /model under dotted names"
-            for item in model.values() if not isinstance(item, h5py.Dataset)]
+    return [f"/model/{name}: not a data set; tensors lie directly in /model under dotted names"
+            for name, item in model.items() if not isinstance(item, h5py.Dataset)]
 
 
 def _optimizer_problems(optimizer, model) -> list:
     problems = []
-    for kind in optimizer.values():
-        for name, state in kind.items() if isinstance(kind, h5py.Group) else ():
+    for kind, states in optimizer.items():
+        for name, state in states.items() if isinstance(states, h5py.Group) else ():
+            where, shape = f"/optimizer/{kind}/{name}", _shape(state)
             if name not in model:
-                problems.append(f"{state.name}: /model has no tensor {name}")
-            elif _shape(state) not in (_shape(model[name]), ()):
-                problems.append(f"{state.name}: shape {_shape(state)}, but {model[name].name} has "
+                problems.append(f"{where}: /model has no tensor {name}")
+            elif shape not in (_shape(model[name]), ()):
+                problems.append(f"{where}: shape {shape}, but /model/{name} has "
                                 f"{_shape(model[name])}")
     return problems
 
@@ -56,12 +57,11 @@ def _shape(item):
 def _rng_problems(rng, metrics) -> list:
     if not len(rng):
         return ["/rng: holds no state"]
-    problems = [f"{item.name}: not a data set of bytes [rank, state]" for item in rng.values()
+    problems = [f"/rng/{name}: not a data set of bytes [rank, state]"
+                for name, item in rng.items()
                 if len(getattr(item, "shape", ())) != 2 or item.dtype.itemsize != 1]
-    if problems:
-        return problems
-    ranks = metrics.get("rank/train_samples")
-    if ranks is None or len(ranks.shape) != 2:
-        return []  # reported with the metrics
-    return [f"{item.name}: {len(item)} ranks, but {ranks.name} has {ranks.shape[1]}"
-            for item in rng.values() if len(item) != ranks.shape[1]]
+    ranks = getattr(metrics.get("rank/train_samples"), "shape", ())
+    if problems or len(ranks) != 2:
+        return problems  # a bad /metrics/rank is reported with the metrics
+    return [f"/rng/{name}: {len(item)} ranks, but /metrics/rank/train_samples has {ranks[1]}"
+            for name, item in rng.items() if len(item) != ranks[1]]
