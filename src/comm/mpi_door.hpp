@@ -3,12 +3,23 @@
 // The one place where another module's sources (io's) meet MPI: parallel HDF5 needs the MPI_Comm.
 #include <mpi.h>
 
+#include <string_view>
+
+#include "comm/mpi_types.hpp"
 #include "lockstep/comm/mpi_communicator.hpp"
 
 namespace lockstep {
 
+/// A communicator of our own, whose errors are returned rather than fatal, and its operators.
 struct MpiCommunicator::Handle {
+  /// Duplicates `source`; collective over it.
+  Handle(MPI_Comm source, std::string_view purpose);
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  ~Handle();
+
   MPI_Comm comm = MPI_COMM_NULL;
+  MpiOperators operators;
 };
 
 /// The MPI communicator behind `comm`, or MPI_COMM_NULL where it is not MPI's (a SelfCommunicator).

@@ -31,8 +31,9 @@ Buffer buffer_of(std::span<std::int64_t> values);
 Buffer buffer_of(std::span<float> values);
 Buffer buffer_of(std::span<double> values);
 
-/// A collective in flight. Must be waited for, also where the result is not needed; a Work that is
-/// destroyed earlier waits for nothing and leaves the message to the communicator.
+/// A collective in flight. Must be waited for, also where the result is not needed. A Work that is
+/// destroyed earlier, as when an exception unwinds, waits for nothing: the message is abandoned and
+/// may still touch its buffer, so that the only thing left to do is to end the job.
 class Work {
  public:
   class Impl {
@@ -48,8 +49,8 @@ class Work {
 
   /// Returns when the buffer may be read and reused; throws Error if the operation failed.
   void wait();
-  /// Moves the message on and tells whether it has arrived. The answer differs from rank to rank:
-  /// never decide by it what ranks must decide alike.
+  /// Moves the message on and tells whether it has arrived; throws Error if the operation failed.
+  /// The answer differs from rank to rank: never decide by it what ranks must decide alike.
   bool done();
 
  private:
@@ -68,13 +69,16 @@ class Communicator {
   virtual int rank() const = 0;
   virtual int size() const = 0;
 
-  /// In place: every rank ends with the reduction of all ranks' buffers, bitwise equal everywhere.
+  /// In place: every rank ends with the reduction of all ranks' buffers, bitwise equal everywhere
+  /// (of a NaN sum, only that it is NaN). The maximum and the minimum of anything and NaN are NaN.
   virtual Work start_all_reduce(Buffer buffer, ReduceOp op, std::string_view purpose) = 0;
   /// Every rank ends with root's content.
   virtual Work start_broadcast(Buffer buffer, int root, std::string_view purpose) = 0;
-  /// receive.count == size() * send.count; rank r's part lands at r * send.count.
+  /// receive.count == size() * send.count; rank r's part lands at r * send.count. The two must not
+  /// overlap.
   virtual Work start_all_gather(Buffer send, Buffer receive, std::string_view purpose) = 0;
   /// send.count == size() * receive.count; rank r ends with the reduction of every rank's r-th part.
+  /// The two must not overlap; `send` is left as it was.
   virtual Work start_reduce_scatter(Buffer send, Buffer receive, ReduceOp op,
                                     std::string_view purpose) = 0;
   virtual void barrier(std::string_view purpose) = 0;
@@ -86,6 +90,7 @@ class Communicator {
   void all_reduce(Buffer buffer, ReduceOp op, std::string_view purpose);
   void broadcast(Buffer buffer, int root, std::string_view purpose);
   void all_gather(Buffer send, Buffer receive, std::string_view purpose);
+  void reduce_scatter(Buffer send, Buffer receive, ReduceOp op, std::string_view purpose);
 };
 
 /// The global sum (or max, min) of one number. Collective.

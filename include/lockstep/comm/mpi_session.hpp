@@ -27,7 +27,7 @@ class MpiSession {
   /// All ranks of the job; a SelfCommunicator where there is one. Owned by the session.
   Communicator& world() { return *world_; }
 
-  /// Which ranks share a node, from MPI_Comm_split_type(SHARED) and host names. Collective.
+  /// Which ranks share a node, as MPI_Comm_split_type(SHARED) tells. Collective.
   Topology topology();
 
   /// "MPICH 4.0.2" or the like.
@@ -45,5 +45,8 @@ class MpiSession {
   bool finished_ = false;
   std::unique_ptr<Communicator> world_;
 };
+
+/// The name and version in what MPI_Get_library_version returns.
+std::string short_library_version(std::string_view text);
 
 }  // namespace lockstep
