@@ -1,6 +1,7 @@
 """Each thing that must hold is violated once, and must be reported."""
 
 import shutil
+import struct
 import unittest
 
 import h5py
@@ -58,9 +59,11 @@ METRICS = (
     (no_attribute("/", "lockstep_version"), ['no root attribute "lockstep_version"']),
     (delete("config"), ["/config: no such group"]),
     (no_attribute("provenance", "host"), ["/provenance: no such group, or it holds no attribute"]),
+    (attribute("epoch/epoch_seconds", "units", "min"),
+     ['/epoch/epoch_seconds: units "min" instead of "s"']),
     (delete("rank"), ["/rank: no such group"]),
     (delete("epoch/val_correct"), ["/epoch/val_correct: no such data set"]),
-    (no_attribute("step/loss", "units"), ['/step/loss: no attribute "units"']),
+    (no_attribute("step/loss", "units"), ['/step/loss: units "" instead of "nats per sample"']),
     (swap("epoch/lr", np.array([0.1, 0.05, 0], np.float32)), ["/epoch/lr: type float32"]),
     (swap("epoch/train_samples", [10.0, 10.0, 10.0]),
      ["/epoch/train_samples: type float64 instead of int64"]),
@@ -111,13 +114,17 @@ CHECKPOINT = (
      ["/optimizer/momentum/fc.weight: shape (3, 2), but /model/fc.weight has (2, 3)"]),
     (lambda file: file.move("model/fc.bias", "model/fc.offset"),
      ["/optimizer/momentum/fc.bias: /model has no tensor fc.bias"]),
-    (delete("rng/model"), ["/rng: holds no state"]),
-    (swap("rng/model", np.zeros(16, np.uint8)), ["/rng/model: not a data set of bytes"]),
-    (swap("rng/model", np.zeros((2, 2))), ["/rng/model: not a data set of bytes"]),
-    (swap("rng/model", np.zeros((3, 8), np.uint8)),
-     ["/rng/model: 3 ranks, but /metrics/rank/train_samples has 2"]),
-    (lambda file: [file.__delitem__("sampler"), file.create_group("sampler")],
-     ["/sampler: holds no position"]),
+    (delete("rng/cpu"), ["/rng: holds no state"]),
+    (swap("rng/cpu", np.zeros(16, np.uint8)), ["/rng/cpu: not a data set of bytes"]),
+    (swap("rng/cpu", np.zeros((2, 2))), ["/rng/cpu: not a data set of bytes"]),
+    (swap("rng/cpu", np.zeros((3, 8), np.uint8)),
+     ["/rng/cpu: 3 ranks, but /metrics/rank/train_samples has 2"]),
+    (delete("schedule"), ["/schedule: no such group"]),
+    (delete("meters"), ["/meters: no such group"]),
+    (delete("sampler/offset"), ["/sampler/offset: no such number"]),
+    (swap("sampler/global_step", [6, 6]), ["/sampler/global_step: no such number"]),
+    (swap("sampler/offset", -1), ["/sampler/offset: -1 is negative"]),
+    (swap("sampler/epoch", 2), ["/sampler/epoch is 2, but /metrics/epoch has 3 epochs"]),
 )
 
 
@@ -135,6 +142,9 @@ class Check(FilesTest):
                 path = shutil.copyfile(good, self.directory / f"{number}.h5")
                 with edited(path) as file:
                     change(file)
+                    is_checkpoint = file.userblock_size > 0
+                if is_checkpoint:  # whose size the change may have moved
+                    samples.write_user_block(path)
                 self.assert_problems(path, expected)
 
     def test_each_violation_in_a_metrics_file_is_reported_and_nothing_else(self):
@@ -171,7 +181,8 @@ class Check(FilesTest):
         path = samples.write_checkpoint(self.directory / "c.h5")
         with edited(path) as file:
             file["optimizer/steps/fc.weight"] = np.array([3])
-            file["optimizer/applied_steps"] = 3
+            file["optimizer/scale"] = 3.0
+        samples.write_user_block(path)
         self.assert_problems(path, [])
 
     def test_more_than_the_layout_names_is_no_problem(self):
@@ -181,6 +192,19 @@ class Check(FilesTest):
             file.create_group("note")
         self.assert_problems(path, [])
 
+    def test_a_checkpoint_whose_user_block_does_not_fit_is_reported(self):
+        path = samples.write_checkpoint(self.directory / "c.h5")
+        size = path.stat().st_size
+        for offset, value, expected in (
+                (0, b"\0", "does not begin with LOCKSTEP"), (8, b"\2", "layout version 2"),
+                (16, struct.pack("<Q", size + 8), f"names {size + 8} bytes, the file has {size}")):
+            with self.subTest(expected):
+                samples.write_user_block(path)
+                with open(path, "r+b") as file:
+                    file.seek(offset)
+                    file.write(value)
+                self.assert_problems(path, [f"user block: {expected}"])
+
     def test_a_checkpoint_without_its_user_block_is_reported(self):
         path = samples.write_checkpoint(self.directory / "c.h5")
         with h5py.File(path) as old, h5py.File(self.directory / "flat.h5", "w") as flat:
@@ -188,7 +212,7 @@ class Check(FilesTest):
             for name in old:
                 old.copy(name, flat)
         self.assert_problems(self.directory / "flat.h5",
-                             ["user block of 0 bytes instead of 512"])
+                             ["user block: 0 bytes instead of 512"])
 
     def test_what_cannot_be_opened_or_read_raises(self):
         path = samples.write_metrics(self.directory / "m.h5")

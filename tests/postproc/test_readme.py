@@ -42,7 +42,7 @@ class Readme(FilesTest):
     def test_names_every_data_set_with_its_unit(self):
         for group, table in layout.TABLES.items():
             section = README.split(f"### /{group}:")[1].split("\n#")[0]
-            rows = re.findall(r"^\| `(\w+)` \| (\S+) \| (⏱?)", section, re.MULTILINE)
+            rows = re.findall(r"^\| `(\w+)` \| (.+?) \| (⏱?)", section, re.MULTILINE)
             self.assertEqual(rows, [(name, quantity.units, "⏱" if self.is_measured(name) else "")
                                     for name, quantity in table.items()])
 
