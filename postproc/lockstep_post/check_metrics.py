@@ -6,6 +6,7 @@ import h5py
 import numpy as np
 
 from . import layout
+from .files import as_text
 
 # Sums and counts are exact, and so is their division; other writers may round differently.
 _RELATIVE_TOLERANCE = 1e-12
@@ -48,8 +49,9 @@ def _layout_problems(parent, group) -> list:
         if item.dtype.kind != quantity.kind or item.dtype.itemsize != 8:
             expected = "int64" if quantity.kind == "i" else "float64"
             problems.append(f"{where}/{name}: type {item.dtype} instead of {expected}")
-        if "units" not in item.attrs:
-            problems.append(f"{where}/{name}: no attribute \"units\"")
+        units = as_text(item.attrs.get("units", ""))
+        if units != quantity.units:
+            problems.append(f"{where}/{name}: units \"{units}\" instead of \"{quantity.units}\"")
     return problems or _length_problems(where, parent[group], group)
 
 

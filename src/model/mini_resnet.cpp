@@ -29,7 +29,7 @@ class BasicBlock {
     y = norm2_->forward(conv2_.forward(y), training);
     const at::Tensor shortcut =
         shortcut_conv_ ? shortcut_norm_->forward(shortcut_conv_->forward(x), training) : x;
-    return (y + shortcut).relu_();
+    return y.add_(shortcut).relu_();
   }
 
  private:

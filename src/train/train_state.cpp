@@ -81,7 +81,7 @@ std::vector<NamedTensor> replica_tensors_by_path(Replica& replica) {
 }
 
 at::Tensor generator_state() {
-  const at::Generator generator = at::detail::getDefaultCPUGenerator();
+  at::Generator generator = at::detail::getDefaultCPUGenerator();
   const std::scoped_lock lock(generator.mutex());
   return generator.get_state();
 }
@@ -164,7 +164,9 @@ Position read_position(ArrayFileReader& reader, IoThread& io) {
   std::int64_t applied_steps = 0;
   for (const ScalarField& scalar : scalar_fields(loop, applied_steps)) {
     if (scalar.placement != Placement::replicated) continue;
-    io.run([&] { reader.read({.path = scalar.path, .dtype = scalar.dtype, .data = scalar.value}); });
+    io.run([&] {
+      reader.read({.path = scalar.path, .dtype = scalar.dtype, .shape = {}, .data = scalar.value});
+    });
   }
   return loop.position;
 }
