@@ -9,7 +9,7 @@
 namespace lockstep {
 
 /// format="lockstep.checkpoint"; a user block in front.
-const FileFormat& checkpoint_format();
+FileFormat checkpoint_format();
 
 /// Writes a checkpoint; see write_array_file(). Collective; called on the IO thread.
 WriteReport write_checkpoint(const std::filesystem::path& path, const Content& content,

@@ -40,7 +40,7 @@ class CheckpointStore {
   std::vector<CheckpointEntry> list() const;
 
   /// Creates the directory and removes what interrupted writes left behind.
-  void prepare(Communicator& comm);
+  void prepare(Communicator& comm) const;
 
   /// The newest checkpoint that is complete and opens. Called on the IO thread.
   NewestCheckpoint newest_valid(Communicator& comm) const;

@@ -47,6 +47,9 @@ class Hdf5File {
   std::optional<AttributeValue> attribute(std::string_view object, std::string_view name) const;
 
  private:
+  void read_box(std::string_view dataset, DType dtype, const std::vector<std::int64_t>& start,
+                const std::vector<std::int64_t>& count, std::span<std::byte> into) const;
+
   struct State;
   std::unique_ptr<State> state_;
 };

@@ -33,7 +33,7 @@ std::vector<ArrayView> arrays_of(const MetricsHistory& history, std::string_view
 MetricsHistory read_history(ArrayFileReader& file, std::string_view prefix, Communicator& comm);
 
 /// format="lockstep.metrics".
-const FileFormat& metrics_format();
+FileFormat metrics_format();
 
 /// Replaces the metrics file at `path`; see write_array_file(). `groups` are /config and
 /// /provenance. Collective; called on the IO thread.

@@ -1,0 +1,150 @@
+#include <set>
+#include <system_error>
+
+#include <fcntl.h>
+
+#include "lockstep/base/error.hpp"
+#include "lockstep/base/version.hpp"
+#include "lockstep/io/array_file.hpp"
+
+#include "io/agreement.hpp"
+#include "io/content_agreement.hpp"
+#include "io/hdf5.hpp"
+#include "io/posix_file.hpp"
+#include "io/slices.hpp"
+#include "io/user_block.hpp"
+
+namespace lockstep {
+namespace {
+
+/// Creates the groups above `path` that `present` lacks, the outermost first.
+void create_groups_above(hid_t file, const std::string& path, std::set<std::string>& present) {
+  for (std::size_t end = path.find('/', 1); end != std::string::npos;
+       end = path.find('/', end + 1)) {
+    const std::string group = path.substr(0, end);
+    if (present.insert(group).second) hdf5::create_group(file, group);
+  }
+}
+
+/// Creates all that the file is to hold; returns the data sets, whose elements are still missing.
+std::vector<hdf5::ObjectHandle> create_objects(hid_t file, const FileFormat& format,
+                                               const Content& content) {
+  hdf5::write_attribute(file, "format", format.name);
+  hdf5::write_attribute(file, "format_version", format.version);
+  hdf5::write_attribute(file, "lockstep_version", std::string(version()));
+  for (const Attribute& attribute : content.attributes) {
+    hdf5::write_attribute(file, attribute.name, attribute.value);
+  }
+  std::set<std::string> present;
+  for (const SettingsGroup& group : content.groups) {
+    create_groups_above(file, group.path + "/", present);
+    const hdf5::ObjectHandle opened = hdf5::open_object(file, group.path);
+    for (const auto& [name, value] : group.settings) {
+      hdf5::write_attribute(opened.get(), name, value);
+    }
+  }
+  std::vector<hdf5::ObjectHandle> datasets;
+  for (const ArrayView& array : content.arrays) {
+    create_groups_above(file, array.path, present);
+    datasets.push_back(hdf5::create_dataset(file, array.path, array.dtype, array.shape));
+    if (!array.units.empty()) {
+      hdf5::write_attribute(datasets.back().get(), "units", array.units);
+    }
+  }
+  return datasets;
+}
+
+/// The transfer of one piece: where each rank holds only its own row or column, memory is that
+/// thin.
+hdf5::Transfer transfer_of(const ArrayView& array, const Box& piece) {
+  hdf5::Transfer transfer{
+      .dtype = array.dtype, .memory_shape = array.shape, .in_memory = piece, .in_file = piece};
+  if (const int own = rank_dimension(array.placement); own >= 0) {
+    const auto dimension = static_cast<std::size_t>(own);
+    transfer.memory_shape[dimension] = 1;
+    transfer.in_memory.start[dimension] = 0;
+  }
+  return transfer;
+}
+
+/// Every piece is a collective call, so a rank on which one fails still takes part in the others.
+bool write_elements(const std::vector<ArrayView>& arrays,
+                    const std::vector<hdf5::ObjectHandle>& datasets,
+                    const std::filesystem::path& path, std::int64_t largest_transfer,
+                    Communicator& comm, Agreement& agreement) {
+  bool collective = true;
+  const hdf5::PropertyList properties = hdf5::transfer_properties(comm);
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    const ArrayView& array = arrays[i];
+    const std::string attempted = "write data set '" + array.path + "' of '" + path.string() + "'";
+    for (const Box& piece : pieces_of(array.shape, size_of(array.dtype), array.placement,
+                                      comm.rank(), comm.size(), largest_transfer)) {
+      agreement.attempt([&] {
+        hdf5::write(datasets[i], transfer_of(array, piece), properties, array.data, attempted);
+        collective = collective && hdf5::was_collective(properties);
+      });
+    }
+  }
+  return collective;
+}
+
+/// Leaves a finished, synced file at `path`, or throws on all ranks with the file closed.
+WriteReport write_in_place(const std::filesystem::path& path, const FileFormat& format,
+                           const Content& content, Communicator& comm,
+                           const WriteOptions& options) {
+  WriteReport report;
+  Agreement agreement(comm);
+  // The system says more clearly than MPI-IO why a file cannot be created.
+  agreement.attempt_on_root([&] { open_file(path, O_CREAT | O_TRUNC | O_WRONLY, "create"); });
+  agreement.settle();
+
+  hdf5::CollectiveFile file;
+  agreement.attempt([&] { file = hdf5::create_file(path, format.user_block, comm); });
+  agreement.settle();
+
+  std::vector<hdf5::ObjectHandle> datasets;
+  agreement.attempt([&] {
+    datasets = create_objects(file.get(), format, content);
+    report.file_bytes = hdf5::file_bytes(file);
+  });
+  if (agreement.holds()) {
+    agreement.attempt_on_root([&] { reserve_space(path, report.file_bytes); });
+  }
+  if (agreement.holds()) {
+    report.collective =
+        write_elements(content.arrays, datasets, path, options.largest_transfer, comm, agreement);
+  }
+  datasets.clear();
+  agreement.attempt([&] { hdf5::close_file(file, path); });
+  agreement.settle();
+
+  agreement.attempt([&] { sync_file(path); });
+  agreement.settle();
+  if (format.user_block) {
+    agreement.attempt_on_root([&] { write_user_block(path); });
+    agreement.settle();
+  }
+  return report;
+}
+
+}  // namespace
+
+WriteReport write_array_file(const std::filesystem::path& path, const FileFormat& format,
+                             const Content& content, Communicator& comm,
+                             const WriteOptions& options) {
+  const Content agreed = agreed_content(content, comm);
+  const std::filesystem::path temporary = temporary_path(path);
+  try {
+    const WriteReport report = write_in_place(temporary, format, agreed, comm, options);
+    Agreement agreement(comm);
+    agreement.attempt_on_root([&] { rename_durably(temporary, path); });
+    agreement.settle();
+    return report;
+  } catch (...) {
+    std::error_code ignored;
+    if (comm.rank() == 0) std::filesystem::remove(temporary, ignored);
+    throw;
+  }
+}
+
+}  // namespace lockstep

@@ -1,0 +1,129 @@
+#pragma once
+
+// The HDF5 functions io uses, one throwing wrapper each, with handles that close what they own.
+// Every function throws Error with the library's own reasons; only the IO thread calls them.
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <hdf5.h>
+
+#include "lockstep/base/dtype.hpp"
+#include "lockstep/base/unique_handle.hpp"
+#include "lockstep/comm/communicator.hpp"
+#include "lockstep/io/array_file.hpp"
+
+#include "io/slices.hpp"
+
+namespace lockstep::hdf5 {
+
+template <herr_t (*Close)(hid_t)>
+struct HandleTraits {
+  using type = hid_t;
+  static hid_t empty() { return H5I_INVALID_HID; }
+  static void release(hid_t id) noexcept { Close(id); }
+};
+using FileHandle = UniqueHandle<HandleTraits<H5Fclose>>;
+using ObjectHandle = UniqueHandle<HandleTraits<H5Oclose>>;  // group or data set
+using AttributeHandle = UniqueHandle<HandleTraits<H5Aclose>>;
+using Dataspace = UniqueHandle<HandleTraits<H5Sclose>>;
+using Datatype = UniqueHandle<HandleTraits<H5Tclose>>;
+using PropertyList = UniqueHandle<HandleTraits<H5Pclose>>;
+
+/// A file that several ranks have open. Closing it is collective, so only close_file() does it: one
+/// that is destroyed open, because the ranks no longer act together, is abandoned.
+struct CollectiveFileTraits {
+  using type = hid_t;
+  static hid_t empty() { return H5I_INVALID_HID; }
+  static void release(hid_t) noexcept {}
+};
+using CollectiveFile = UniqueHandle<CollectiveFileTraits>;
+
+/// The library from its start to H5close(), which ends it for the whole process.
+class Library {
+ public:
+  Library() { H5open(); }
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+  ~Library() { H5close(); }
+};
+
+// --- errors (hdf5_error.cpp)
+
+/// Throws Error with the library's error stack as reason, and a remedy where it tells of a lock.
+[[noreturn]] void fail(const std::string& attempted);
+/// `id`, unless it is negative.
+hid_t checked(hid_t id, const std::string& attempted);
+void check_status(int status, const std::string& attempted);
+
+// --- types (hdf5_types.cpp)
+
+/// The element type in files, little-endian. The 16-bit floats are HDF5 floats of their own layout,
+/// so that other programs read them as numbers.
+Datatype file_type(DType dtype);
+/// The element type in memory.
+Datatype memory_type(DType dtype);
+/// The DType with the same kind and size of number; empty where there is none.
+std::optional<DType> dtype_of(hid_t type);
+
+// --- files (hdf5_file_access.cpp)
+
+/// Creates a file for all ranks of `comm`, through MPI-IO where `comm` is MPI's. Collective.
+CollectiveFile create_file(const std::filesystem::path& path, bool user_block, Communicator& comm);
+/// Opens a file for reading by this process. `locked`: under the library's lock, as befits a file
+/// that others may be writing.
+FileHandle open_file(const std::filesystem::path& path, bool locked);
+/// Flushes and closes. Collective.
+void close_file(CollectiveFile& file, const std::filesystem::path& path);
+/// Bytes the file takes with all that has been created in it.
+std::int64_t file_bytes(const CollectiveFile& file);
+/// What asks write() for a collective transfer where `comm` is MPI's.
+PropertyList transfer_properties(const Communicator& comm);
+/// Whether the last transfer with these properties was collective.
+bool was_collective(const PropertyList& transfer);
+
+// --- objects (hdf5_object.cpp)
+
+ObjectHandle create_group(hid_t file, const std::string& path);
+/// Without times, not chunked, its space allocated at once and not filled.
+ObjectHandle create_dataset(hid_t file, const std::string& path, DType dtype,
+                            const std::vector<std::int64_t>& shape);
+ObjectHandle open_object(hid_t file, const std::string& path);
+std::vector<std::int64_t> shape_of(const ObjectHandle& dataset);
+Datatype type_of(const ObjectHandle& dataset);
+
+/// Moves box `in_file` of the data set from or to box `in_memory` of memory of shape
+/// `memory_shape`.
+struct Transfer {
+  DType dtype;
+  std::vector<std::int64_t> memory_shape;
+  Box in_memory;
+  Box in_file;
+};
+void write(const ObjectHandle& dataset, const Transfer& transfer, const PropertyList& properties,
+           const void* data, const std::string& attempted);
+void read(const ObjectHandle& dataset, const Transfer& transfer, void* data,
+          const std::string& attempted);
+/// The whole data set into memory of its own shape.
+void read_all(const ObjectHandle& dataset, DType dtype, void* data, const std::string& attempted);
+
+struct Listing {
+  std::vector<std::string> groups;  ///< the root "/" included
+  std::vector<std::string> datasets;
+};
+/// What hard links reach from the root, each sorted.
+Listing list_objects(hid_t file);
+
+// --- attributes (hdf5_attribute.cpp)
+
+void write_attribute(hid_t object, const std::string& name, const AttributeValue& value);
+/// Empty where the attribute is neither one number nor one string.
+std::optional<AttributeValue> read_attribute(hid_t object, const std::string& name);
+bool has_attribute(hid_t object, const std::string& name);
+/// All that read_attribute() can read, in order of name.
+std::vector<Attribute> read_attributes(hid_t object);
+
+}  // namespace lockstep::hdf5

@@ -1,0 +1,158 @@
+#include <algorithm>
+
+#include "lockstep/base/error.hpp"
+#include "lockstep/base/narrow.hpp"
+
+#include "io/hdf5.hpp"
+
+namespace lockstep::hdf5 {
+namespace {
+
+using Extents = std::vector<hsize_t>;
+
+Extents extents_of(const std::vector<std::int64_t>& shape) {
+  Extents extents;
+  for (const std::int64_t extent : shape) extents.push_back(narrow<hsize_t>(extent));
+  return extents;
+}
+
+Dataspace dataspace_of(const std::vector<std::int64_t>& shape) {
+  const char* attempted = "make an HDF5 data space";
+  if (shape.empty()) return Dataspace(checked(H5Screate(H5S_SCALAR), attempted));
+  const Extents extents = extents_of(shape);
+  return Dataspace(
+      checked(H5Screate_simple(narrow<int>(extents.size()), extents.data(), nullptr), attempted));
+}
+
+void select(const Dataspace& space, const Box& box) {
+  const char* attempted = "select a part of an HDF5 data set";
+  if (box.empty) {
+    check_status(H5Sselect_none(space.get()), attempted);
+  } else if (box.start.empty()) {
+    check_status(H5Sselect_all(space.get()), attempted);
+  } else {
+    check_status(H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, extents_of(box.start).data(),
+                                     nullptr, extents_of(box.count).data(), nullptr),
+                 attempted);
+  }
+}
+
+PropertyList creation_properties(hid_t kind) {
+  PropertyList list(checked(H5Pcreate(kind), "set an HDF5 property"));
+  check_status(H5Pset_obj_track_times(list.get(), false), "set an HDF5 property");
+  return list;
+}
+
+std::string child_name(hid_t group, hsize_t index, const std::string& attempted) {
+  const auto name_at = [&](char* buffer, std::size_t bytes) {
+    const ssize_t length = H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, index, buffer,
+                                              bytes, H5P_DEFAULT);
+    check_status(length < 0 ? -1 : 0, attempted);
+    return static_cast<std::size_t>(length);
+  };
+  std::string name(name_at(nullptr, 0), '\0');
+  name_at(name.data(), name.size() + 1);
+  return name;
+}
+
+void list_below(const ObjectHandle& group, const std::string& path, Listing& listing) {
+  const std::string attempted = "list what is in '" + path + "'";
+  listing.groups.push_back(path);
+  H5G_info_t info{};
+  check_status(H5Gget_info(group.get(), &info), attempted);
+  for (hsize_t i = 0; i < info.nlinks; ++i) {
+    const std::string name = child_name(group.get(), i, attempted);
+    H5L_info_t link{};
+    check_status(H5Lget_info(group.get(), name.c_str(), &link, H5P_DEFAULT), attempted);
+    // Soft and external links may dangle or lead back up.
+    if (link.type != H5L_TYPE_HARD) continue;
+    const ObjectHandle child = open_object(group.get(), name);
+    const std::string child_path = (path == "/" ? "" : path) + "/" + name;
+    const H5I_type_t kind = H5Iget_type(child.get());
+    if (kind == H5I_GROUP) list_below(child, child_path, listing);
+    if (kind == H5I_DATASET) listing.datasets.push_back(child_path);
+  }
+}
+
+}  // namespace
+
+ObjectHandle create_group(hid_t file, const std::string& path) {
+  const PropertyList creation = creation_properties(H5P_GROUP_CREATE);
+  return ObjectHandle(
+      checked(H5Gcreate2(file, path.c_str(), H5P_DEFAULT, creation.get(), H5P_DEFAULT),
+              "create group '" + path + "'"));
+}
+
+ObjectHandle create_dataset(hid_t file, const std::string& path, DType dtype,
+                            const std::vector<std::int64_t>& shape) {
+  const std::string attempted = "create data set '" + path + "', " + description_of(dtype, shape);
+  const PropertyList creation = creation_properties(H5P_DATASET_CREATE);
+  check_status(H5Pset_alloc_time(creation.get(), H5D_ALLOC_TIME_EARLY), attempted);
+  check_status(H5Pset_fill_time(creation.get(), H5D_FILL_TIME_NEVER), attempted);
+  return ObjectHandle(
+      checked(H5Dcreate2(file, path.c_str(), file_type(dtype).get(), dataspace_of(shape).get(),
+                         H5P_DEFAULT, creation.get(), H5P_DEFAULT),
+              attempted));
+}
+
+ObjectHandle open_object(hid_t file, const std::string& path) {
+  return ObjectHandle(
+      checked(H5Oopen(file, path.c_str(), H5P_DEFAULT), "open object '" + path + "'"));
+}
+
+std::vector<std::int64_t> shape_of(const ObjectHandle& dataset) {
+  const char* attempted = "ask for the shape of a data set";
+  const Dataspace space(checked(H5Dget_space(dataset.get()), attempted));
+  const int dimensions = H5Sget_simple_extent_ndims(space.get());
+  check_status(dimensions, attempted);
+  Extents extents(static_cast<std::size_t>(dimensions));
+  check_status(H5Sget_simple_extent_dims(space.get(), extents.data(), nullptr), attempted);
+  std::vector<std::int64_t> shape;
+  for (const hsize_t extent : extents) shape.push_back(narrow<std::int64_t>(extent));
+  return shape;
+}
+
+Datatype type_of(const ObjectHandle& dataset) {
+  return Datatype(checked(H5Dget_type(dataset.get()), "ask for the type of a data set"));
+}
+
+void write(const ObjectHandle& dataset, const Transfer& transfer, const PropertyList& properties,
+           const void* data, const std::string& attempted) {
+  const Dataspace memory = dataspace_of(transfer.memory_shape);
+  const Dataspace file(checked(H5Dget_space(dataset.get()), attempted));
+  select(memory, transfer.in_memory);
+  select(file, transfer.in_file);
+  check_status(H5Dwrite(dataset.get(), memory_type(transfer.dtype).get(), memory.get(), file.get(),
+                        properties.get(), data),
+               attempted);
+}
+
+void read(const ObjectHandle& dataset, const Transfer& transfer, void* data,
+          const std::string& attempted) {
+  const Dataspace memory = dataspace_of(transfer.memory_shape);
+  const Dataspace file(checked(H5Dget_space(dataset.get()), attempted));
+  select(memory, transfer.in_memory);
+  select(file, transfer.in_file);
+  check_status(H5Dread(dataset.get(), memory_type(transfer.dtype).get(), memory.get(), file.get(),
+                       H5P_DEFAULT, data),
+               attempted);
+}
+
+void read_all(const ObjectHandle& dataset, DType dtype, void* data, const std::string& attempted) {
+  const std::vector<std::int64_t> shape = shape_of(dataset);
+  const Box all{.start = std::vector<std::int64_t>(shape.size(), 0),
+                .count = shape,
+                .empty = element_count(shape) == 0};
+  read(dataset, {.dtype = dtype, .memory_shape = shape, .in_memory = all, .in_file = all}, data,
+       attempted);
+}
+
+Listing list_objects(hid_t file) {
+  Listing listing;
+  list_below(open_object(file, "/"), "/", listing);
+  std::sort(listing.groups.begin(), listing.groups.end());
+  std::sort(listing.datasets.begin(), listing.datasets.end());
+  return listing;
+}
+
+}  // namespace lockstep::hdf5

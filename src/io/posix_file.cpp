@@ -1,0 +1,105 @@
+#include "io/posix_file.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <string>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include "lockstep/base/error.hpp"
+#include "lockstep/base/narrow.hpp"
+
+namespace lockstep {
+namespace {
+
+[[noreturn]] void fail(std::string_view attempted, const std::filesystem::path& path, int code,
+                       std::string remedy = {}) {
+  throw Error(std::string(attempted) + " '" + path.string() + "'", errno_text(code),
+              std::move(remedy));
+}
+
+std::int64_t bytes_free(const std::filesystem::path& path) {
+  struct statvfs info {};
+  if (::statvfs(path.c_str(), &info) != 0) fail("ask for free space at", path, errno);
+  return narrow<std::int64_t>(info.f_bavail) * narrow<std::int64_t>(info.f_frsize);
+}
+
+[[noreturn]] void fail_for_space(const std::filesystem::path& path, std::int64_t bytes, int code) {
+  throw Error("reserve " + std::to_string(bytes) + " bytes for '" + path.string() + "'",
+              errno_text(code) + " (" + std::to_string(bytes_free(path)) + " bytes are free)",
+              "free space or raise the quota");
+}
+
+}  // namespace
+
+FileDescriptor open_file(const std::filesystem::path& path, int flags, std::string_view attempted) {
+  const int descriptor = ::open(path.c_str(), flags | O_CLOEXEC, 0666);
+  if (descriptor < 0) fail(attempted, path, errno);
+  return FileDescriptor(descriptor);
+}
+
+void write_at(const FileDescriptor& file, const std::filesystem::path& path, std::int64_t offset,
+              std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::pwrite(file.get(), bytes.data(), bytes.size(), offset);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail("write", path, errno);
+    offset += written;
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+}
+
+std::int64_t read_at(const FileDescriptor& file, const std::filesystem::path& path,
+                     std::int64_t offset, std::span<std::byte> bytes) {
+  std::int64_t total = 0;
+  while (!bytes.empty()) {
+    const ssize_t received = ::pread(file.get(), bytes.data(), bytes.size(), offset + total);
+    if (received < 0 && errno == EINTR) continue;
+    if (received < 0) fail("read", path, errno);
+    if (received == 0) break;
+    total += received;
+    bytes = bytes.subspan(static_cast<std::size_t>(received));
+  }
+  return total;
+}
+
+void sync_file(const std::filesystem::path& path) {
+  const FileDescriptor file = open_file(path, O_RDWR, "open");
+  if (::fsync(file.get()) != 0) fail("sync", path, errno);
+}
+
+void sync_directory(const std::filesystem::path& directory) {
+  const FileDescriptor opened = open_file(directory, O_RDONLY | O_DIRECTORY, "open directory");
+  if (::fsync(opened.get()) != 0) fail("sync directory", directory, errno);
+}
+
+void reserve_space(const std::filesystem::path& path, std::int64_t bytes) {
+  const FileDescriptor file = open_file(path, O_RDWR, "open");
+  // Not posix_fallocate: where the file system knows no fallocate, libc writes every block instead.
+  // The size is kept: it tells the HDF5 library and readers how much has been written.
+  if (::fallocate(file.get(), FALLOC_FL_KEEP_SIZE, 0, bytes) == 0) return;
+  if (errno != EOPNOTSUPP && errno != ENOSYS) fail_for_space(path, bytes, errno);
+  if (bytes > bytes_free(path)) fail_for_space(path, bytes, ENOSPC);
+}
+
+void rename_durably(const std::filesystem::path& from, const std::filesystem::path& to) {
+  if (std::rename(from.c_str(), to.c_str()) != 0) {
+    fail("rename '" + from.string() + "' to", to, errno);
+  }
+  sync_directory(directory_of(to));
+}
+
+std::filesystem::path temporary_path(const std::filesystem::path& path) {
+  std::filesystem::path temporary = path;
+  temporary += ".tmp";
+  return temporary;
+}
+
+std::filesystem::path directory_of(const std::filesystem::path& path) {
+  const std::filesystem::path parent = path.parent_path();
+  return parent.empty() ? std::filesystem::path(".") : parent;
+}
+
+}  // namespace lockstep

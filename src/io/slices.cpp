@@ -1,0 +1,91 @@
+#include "io/slices.hpp"
+
+#include <algorithm>
+
+namespace lockstep {
+namespace {
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+  return (a + b - 1) / b;
+}
+
+/// Along which dimension an array is cut: the first that is long enough for `parts`, since parts
+/// along an early dimension are contiguous in the file; else the longest. `taken` is left out.
+std::size_t dimension_to_cut(const std::vector<std::int64_t>& shape, std::int64_t parts,
+                             int taken) {
+  std::size_t longest = 0;
+  std::int64_t extent = -1;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    if (static_cast<int>(d) == taken) continue;
+    if (shape[d] >= parts) return d;
+    if (shape[d] > extent) {
+      longest = d;
+      extent = shape[d];
+    }
+  }
+  return longest;
+}
+
+struct Range {
+  std::int64_t start = 0;
+  std::int64_t count = 0;
+};
+
+/// Part `rank` of `extent` entries in `size` contiguous parts that differ by at most one.
+Range share_of(std::int64_t extent, int rank, int size) {
+  const std::int64_t share = extent / size;
+  const std::int64_t longer = extent % size;
+  return {.start = rank * share + std::min<std::int64_t>(rank, longer),
+          .count = share + (rank < longer ? 1 : 0)};
+}
+
+}  // namespace
+
+int rank_dimension(Placement placement) {
+  if (placement == Placement::per_rank) return 0;
+  if (placement == Placement::per_rank_column) return 1;
+  return -1;
+}
+
+std::vector<Box> pieces_of(const std::vector<std::int64_t>& shape, std::size_t element_bytes,
+                           Placement placement, int rank, int size, std::int64_t largest_bytes) {
+  const std::int64_t elements = element_count(shape);
+  if (elements == 0) return {};
+  if (shape.empty()) return {Box{.start = {}, .count = {}, .empty = rank != 0}};
+
+  const int own = rank_dimension(placement);
+  Box all{.start = std::vector<std::int64_t>(shape.size(), 0), .count = shape, .empty = false};
+  if (own >= 0) {
+    all.start[static_cast<std::size_t>(own)] = rank;
+    all.count[static_cast<std::size_t>(own)] = 1;
+    if (shape.size() == 1) return {all};
+  }
+
+  const std::int64_t bytes = elements * static_cast<std::int64_t>(element_bytes);
+  const int sharers = placement == Placement::replicated ? size : 1;
+  const std::int64_t held = own >= 0 ? bytes / size : bytes;
+  const std::int64_t parts = std::max<std::int64_t>(sharers, ceil_div(held, largest_bytes));
+  const std::size_t cut = dimension_to_cut(shape, parts, own);
+
+  const std::int64_t entry_bytes = held / shape[cut];
+  const std::int64_t most_entries = std::max<std::int64_t>(1, largest_bytes / entry_bytes);
+  // By the largest share, so that every rank counts alike.
+  const std::int64_t count = ceil_div(ceil_div(shape[cut], sharers), most_entries);
+
+  const bool takes_part = placement != Placement::from_root || rank == 0;
+  const Range share = sharers > 1 ? share_of(shape[cut], rank, sharers)
+                                  : Range{.start = 0, .count = takes_part ? shape[cut] : 0};
+  std::vector<Box> pieces;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t first = std::min(i * most_entries, share.count);
+    const std::int64_t last = std::min(first + most_entries, share.count);
+    Box piece = all;
+    piece.start[cut] = share.start + first;
+    piece.count[cut] = last - first;
+    piece.empty = first == last;
+    pieces.push_back(piece);
+  }
+  return pieces;
+}
+
+}  // namespace lockstep
