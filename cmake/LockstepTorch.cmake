@@ -26,14 +26,19 @@ list(APPEND torch_hints ${CMAKE_PREFIX_PATH})
 string(REPLACE ":" ";" prefix_path "$ENV{CMAKE_PREFIX_PATH}")
 list(APPEND torch_hints ${prefix_path} ${LOCKSTEP_CACHE_DIR}/libtorch-2.11.0/torch)
 
-find_path(LOCKSTEP_TORCH_ROOT include/torch/version.h HINTS ${torch_hints} NO_DEFAULT_PATH)
+find_path(LOCKSTEP_TORCH_ROOT include/ATen/core/Tensor.h HINTS ${torch_hints} NO_DEFAULT_PATH)
 if(NOT LOCKSTEP_TORCH_ROOT)
   message(FATAL_ERROR
     "No LibTorch found. Either run `bash slurm/setup.sh`, which downloads one into "
     "${LOCKSTEP_CACHE_DIR}, or point Torch_DIR or CMAKE_PREFIX_PATH at a LibTorch >= 2.7.")
 endif()
 
-file(STRINGS ${LOCKSTEP_TORCH_ROOT}/include/torch/version.h version_lines
+# Where the numbers stand differs between versions.
+set(version_header ${LOCKSTEP_TORCH_ROOT}/include/torch/headeronly/version.h)
+if(NOT EXISTS ${version_header})
+  set(version_header ${LOCKSTEP_TORCH_ROOT}/include/torch/csrc/api/include/torch/version.h)
+endif()
+file(STRINGS ${version_header} version_lines
      REGEX "define TORCH_VERSION_(MAJOR|MINOR|PATCH) ")
 string(REGEX REPLACE "[^0-9]+([0-9]+)[^0-9]+([0-9]+)[^0-9]+([0-9]+)" "\\1.\\2.\\3"
        LOCKSTEP_TORCH_VERSION "${version_lines}")

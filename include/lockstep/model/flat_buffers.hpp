@@ -1,0 +1,38 @@
+#pragma once
+
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+#include "lockstep/model/flat_layout.hpp"
+#include "lockstep/model/named_tensor.hpp"
+
+namespace lockstep {
+
+/// A model's buffers sorted by how replicas keep them equal. Construction moves the floating-point
+/// ones (running means and variances) into one 1-d tensor, of which they become views.
+class FlatBuffers {
+ public:
+  /// Throws Error where floating-point buffers differ in dtype.
+  explicit FlatBuffers(const std::vector<NamedTensor>& buffers);
+  FlatBuffers(const FlatBuffers&) = delete;
+  FlatBuffers& operator=(const FlatBuffers&) = delete;
+
+  /// 1-d; empty where the model has no floating-point buffer.
+  const at::Tensor& values() const { return values_; }
+  const FlatLayout& layout() const { return layout_; }
+
+  /// The int64 scalars called num_batches_tracked: forward passes in training mode.
+  const std::vector<at::Tensor>& counters() const { return counters_; }
+  /// Any other integers: constants of the network.
+  const std::vector<at::Tensor>& constants() const { return constants_; }
+
+ private:
+  std::vector<NamedTensor> floating_;
+  FlatLayout layout_;
+  at::Tensor values_;
+  std::vector<at::Tensor> counters_;
+  std::vector<at::Tensor> constants_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "lockstep/base/field.hpp"
+
+namespace lockstep {
+
+/// What a run is asked to do, apart from its model, data, batches, optimizer and schedule.
+struct TrainOptions {
+  std::int64_t epochs = 10;
+  std::int64_t seed = 42;
+
+  std::string dtype = "float32";
+  bool use_amp = true;
+
+  std::int64_t eval_every = 1;
+  std::int64_t save_every = 1;
+  std::int64_t keep_last = 3;
+  std::int64_t log_interval = 10;
+  std::string output_dir = "runs/lockstep";
+  std::string resume_from = "none";
+  bool overwrite = false;
+  std::optional<std::int64_t> stop_after_epochs;
+
+  std::optional<std::int64_t> threads;
+  bool allow_single = false;
+};
+
+/// Tables of the options, in the groups help shows them in. The fields refer to `options`.
+FieldTable training_fields(TrainOptions& options);
+FieldTable run_fields(TrainOptions& options);
+FieldTable machine_fields(TrainOptions& options);
+
+}  // namespace lockstep

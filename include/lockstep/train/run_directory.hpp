@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace lockstep {
+
+/// The directory a run writes into, and the names of what is in it. Only rank 0 changes it.
+class RunDirectory {
+ public:
+  explicit RunDirectory(std::filesystem::path path) : path_(std::move(path)) {}
+
+  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
+  std::filesystem::path metrics() const { return path_ / "metrics.h5"; }
+  std::filesystem::path config() const { return path_ / "config.ini"; }
+  std::filesystem::path stop() const { return path_ / "stop.json"; }
+
+  /// Whether a run left anything here.
+  bool holds_run() const;
+  /// Makes the directory and its parents. Throws Error naming the path that could not be made.
+  void create() const;
+  /// Removes what a run wrote, by name, and nothing else. Throws Error where that fails.
+  void remove_run() const;
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// Why a run ended early, for job scripts: stop.json's content.
+struct StopNote {
+  std::string reason;
+  std::int64_t step = 0;
+  bool restart = false;  ///< whether starting again would go on with the training
+};
+
+std::string json_text(const StopNote& note);
+
+}  // namespace lockstep

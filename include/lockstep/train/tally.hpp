@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "lockstep/comm/communicator.hpp"
+
+namespace lockstep {
+
+/// Sums over samples, from which losses and accuracies are formed once all ranks' are added up:
+/// never a mean of means.
+struct Tally {
+  double loss_sum = 0.0;
+  std::int64_t correct = 0;
+  std::int64_t samples = 0;
+
+  Tally& operator+=(const Tally& other);
+
+  /// loss_sum / samples; NaN where there is no sample.
+  double mean_loss() const;
+  /// correct / samples; NaN where there is no sample.
+  double accuracy() const;
+};
+
+/// Adds up all ranks' tallies without waiting: started at one place, known at another.
+class TallyReduction {
+ public:
+  TallyReduction() = default;
+  /// Collective. Counts stay exact below 2^53.
+  void start(Communicator& comm, const Tally& mine, const char* purpose);
+  bool started() const { return started_; }
+  /// Waits and returns the global tally. Collective.
+  Tally finish();
+
+ private:
+  // Apart from the object, so that it may move while the message is under way.
+  std::unique_ptr<double[]> sums_;
+  Work work_;
+  bool started_ = false;
+};
+
+/// The sum of all ranks' tallies. Collective.
+Tally reduced(Communicator& comm, const Tally& mine, const char* purpose);
+
+}  // namespace lockstep

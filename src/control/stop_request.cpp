@@ -1,0 +1,60 @@
+#include "lockstep/control/stop_request.hpp"
+
+#include <array>
+#include <csignal>
+
+#include "lockstep/base/error.hpp"
+
+namespace lockstep {
+namespace {
+
+constexpr std::array<int, 4> handled{SIGTERM, SIGINT, SIGUSR1, SIGUSR2};
+
+// A signal handler can reach nothing but static storage: the one exception to "no globals".
+volatile std::sig_atomic_t first_signal = 0;
+std::array<struct sigaction, handled.size()> former_actions{};
+bool installed = false;
+
+extern "C" void note_signal(int signal) {
+  if (first_signal == 0) first_signal = signal;
+}
+
+}  // namespace
+
+StopRequest::StopRequest() {
+  check(!installed, "handle signals", "another StopRequest of this process does already");
+  first_signal = 0;
+  struct sigaction action {};
+  action.sa_handler = note_signal;
+  action.sa_flags = SA_RESTART;
+  for (std::size_t i = 0; i < handled.size(); ++i) {
+    sigaction(handled[i], &action, &former_actions[i]);
+  }
+  installed = true;
+}
+
+StopRequest::~StopRequest() {
+  for (std::size_t i = 0; i < handled.size(); ++i) {
+    sigaction(handled[i], &former_actions[i], nullptr);
+  }
+  installed = false;
+}
+
+int StopRequest::signal() const { return first_signal; }
+
+std::string StopRequest::signal_name(int signal) {
+  switch (signal) {
+    case SIGTERM:
+      return "SIGTERM";
+    case SIGINT:
+      return "SIGINT";
+    case SIGUSR1:
+      return "SIGUSR1";
+    case SIGUSR2:
+      return "SIGUSR2";
+    default:
+      return "signal " + std::to_string(signal);
+  }
+}
+
+}  // namespace lockstep

@@ -1,0 +1,108 @@
+#include "lockstep/data/synthetic.hpp"
+
+#include <cmath>
+#include <cstddef>
+#include <numbers>
+#include <utility>
+
+#include "lockstep/base/error.hpp"
+#include "lockstep/base/philox.hpp"
+
+namespace lockstep {
+namespace {
+
+constexpr std::uint32_t image_stream = 0x696D6701;  // keeps the draws apart from other uses
+constexpr std::uint32_t label_stream = 0x6C626C01;
+
+/// Two independent standard normal values from two random words (Box and Muller, 1958). Computed in
+/// double, so that libm's last bit, which differs between CPUs, almost never reaches the float.
+std::pair<float, float> normal_pair(std::uint32_t word_0, std::uint32_t word_1) {
+  const double radius = std::sqrt(-2.0 * std::log((word_0 + 0.5) * 0x1p-32));
+  const double angle = 2.0 * std::numbers::pi * (word_1 * 0x1p-32);
+  return {static_cast<float>(radius * std::cos(angle)),
+          static_cast<float>(radius * std::sin(angle))};
+}
+
+class SyntheticDataset : public Dataset {
+ public:
+  SyntheticDataset(const ImageShape& shape, std::int64_t num_classes, std::int64_t size,
+                   std::uint64_t seed, std::int64_t first_id)
+      : shape_(shape), num_classes_(num_classes), size_(size), seed_(seed), first_id_(first_id) {}
+
+  const std::string& name() const override { return name_; }
+  std::int64_t size() const override { return size_; }
+  ImageShape image_shape() const override { return shape_; }
+  std::int64_t num_classes() const override { return num_classes_; }
+
+  std::int64_t label(std::int64_t id) const override {
+    check_id(id);
+    PhiloxStream draws(seed_, number_of(id), label_stream);
+    const std::uint64_t upper = draws.next_uint32();
+    const std::uint64_t word = (upper << 32U) | draws.next_uint32();
+    return static_cast<std::int64_t>(word % static_cast<std::uint64_t>(num_classes_));
+  }
+
+  std::int64_t read(std::int64_t id, std::span<float> image) const override {
+    check_id(id);
+    check(std::cmp_equal(image.size(), shape_.size()), "read a synthetic image",
+          "the memory for it has another size");
+    PhiloxStream draws(seed_, number_of(id), image_stream);
+    for (std::size_t i = 0; i < image.size(); i += 2) {
+      const std::uint32_t word_0 = draws.next_uint32();
+      const auto [first, second] = normal_pair(word_0, draws.next_uint32());
+      image[i] = first;
+      if (i + 1 < image.size()) image[i + 1] = second;
+    }
+    return label(id);
+  }
+
+ private:
+  std::uint64_t number_of(std::int64_t id) const {
+    return static_cast<std::uint64_t>(first_id_ + id);
+  }
+  void check_id(std::int64_t id) const {
+    if (id < 0 || id >= size_) {
+      throw Error("read synthetic data",
+                  "there is no sample " + std::to_string(id) + " among " + std::to_string(size_));
+    }
+  }
+
+  std::string name_ = "synthetic";
+  ImageShape shape_;
+  std::int64_t num_classes_;
+  std::int64_t size_;
+  std::uint64_t seed_;
+  std::int64_t first_id_;
+};
+
+}  // namespace
+
+std::unique_ptr<Dataset> make_synthetic(const ImageShape& shape, std::int64_t num_classes,
+                                        std::int64_t size, std::uint64_t seed,
+                                        std::int64_t first_id) {
+  return std::make_unique<SyntheticDataset>(shape, num_classes, size, seed, first_id);
+}
+
+FieldTable SyntheticBuilder::fields() {
+  return {
+      field("synthetic_size", options_.synthetic_size, "synthetic training samples", at_least(1)),
+      field("synthetic_val_size", options_.synthetic_val_size, "synthetic validation samples",
+            at_least(0)),
+      field("num_classes", options_.num_classes, "classes to tell apart", at_least(1)),
+      field("in_channels", options_.in_channels, "channels of an image", at_least(1)),
+      field("image_size", options_.image_size, "height and width of an image", at_least(1)),
+  };
+}
+
+Splits SyntheticBuilder::build(IoThread& /*io*/, Communicator& /*comm*/, std::uint64_t seed) const {
+  const ImageShape shape{options_.in_channels, options_.image_size, options_.image_size};
+  Splits splits;
+  splits.training = make_synthetic(shape, options_.num_classes, options_.synthetic_size, seed, 0);
+  if (options_.synthetic_val_size > 0) {
+    splits.validation = make_synthetic(shape, options_.num_classes, options_.synthetic_val_size,
+                                       seed, options_.synthetic_size);
+  }
+  return splits;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""Prints the constants of epoch_order_test.cpp and synthetic_test.cpp, from the algorithms as the
+headers document them, in integers and functions of Python alone."""
+import math
+import struct
+
+MASK = 0xFFFFFFFF
+
+
+def philox4x32(counter, key):
+    """Philox4x32-10 (Salmon et al., SC 2011)."""
+    c0, c1, c2, c3 = counter
+    k0, k1 = key
+    for _ in range(10):
+        p0, p1 = 0xD2511F53 * c0, 0xCD9E8D57 * c2
+        c0, c1, c2, c3 = (p1 >> 32) ^ c1 ^ k0, p1 & MASK, (p0 >> 32) ^ c3 ^ k1, p0 & MASK
+        k0, k1 = (k0 + 0x9E3779B9) & MASK, (k1 + 0xBB67AE85) & MASK
+    return c0, c1, c2, c3
+
+
+def words(seed, coordinate, stream, count):
+    drawn, block = [], 0
+    while len(drawn) < count:
+        counter = (block, stream, coordinate & MASK, coordinate >> 32)
+        drawn += philox4x32(counter, (seed & MASK, seed >> 32))
+        block += 1
+    return drawn[:count]
+
+
+def sample_at(seed, epoch, size, position):
+    a = math.isqrt(size - 1) + 1
+    b = -(-size // a)
+
+    def draw(round_index, half):
+        counter = (half, 0x6F726400 + round_index, epoch & MASK, epoch >> 32)
+        w = philox4x32(counter, (seed & MASK, seed >> 32))
+        return w[1] << 32 | w[0]
+
+    x = position
+    while True:
+        left, right = divmod(x, b)
+        for round_index in range(8):
+            if round_index % 2 == 0:
+                left = (left + draw(round_index, right)) % a
+            else:
+                right = (right + draw(round_index, left)) % b
+        x = left * b + right
+        if x < size:
+            return x
+
+
+def synthetic_label(seed, number, classes):
+    upper, lower = words(seed, number, 0x6C626C01, 2)
+    return (upper << 32 | lower) % classes
+
+
+def synthetic_values(seed, number, count):
+    values = []
+    for word_0, word_1 in zip(*[iter(words(seed, number, 0x696D6701, count + count % 2))] * 2):
+        radius = math.sqrt(-2 * math.log((word_0 + 0.5) / 2**32))
+        angle = 2 * math.pi * word_1 / 2**32
+        values += [radius * math.cos(angle), radius * math.sin(angle)]
+    return values[:count]
+
+
+if __name__ == "__main__":
+    assert philox4x32((0, 0, 0, 0), (0, 0)) == (0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8)
+    for seed, epoch, size in [(42, 0, 10), (42, 1, 10), (42, 0, 1797), (7, 3, 50000),
+                              (2**63 + 5, 2**40, 10**9), (1, 0, 2**62)]:
+        ids = [sample_at(seed, epoch, size, position) for position in range(min(size, 10))]
+        print(f"order seed {seed} epoch {epoch} size {size}: {ids}")
+    for number in (0, 1, 2**33):
+        print(f"synthetic seed 42 number {number}: label {synthetic_label(42, number, 10)}",
+              [f"{value:.9g}" for value in synthetic_values(42, number, 5)])
+    print("labels", [synthetic_label(42, number, 10) for number in range(20)])
+    try:
+        import numpy as np
+        import xxhash
+    except ImportError:
+        raise SystemExit("fingerprints need the packages numpy and xxhash")
+    for size in (3, 1500):
+        hashed = struct.pack("<5q", size, 1, 1, 2, 10)
+        hashed += b"".join(struct.pack("<q", i % 10) for i in range(size))
+        for i in range(min(size, 1024)):
+            number = i * size // min(size, 1024)
+            hashed += struct.pack("<f", number)
+            hashed += (np.float32(number) + np.float32(1) / np.float32(100)).tobytes()
+        print("fingerprint of", size, "samples:", xxhash.xxh3_128_hexdigest(hashed))

@@ -1,0 +1,90 @@
+#include "lockstep/data/synthetic.hpp"
+
+#include <cmath>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "lockstep/base/error.hpp"
+
+namespace lockstep {
+namespace {
+
+std::vector<float> image_of(const Dataset& dataset, std::int64_t id) {
+  std::vector<float> image(static_cast<std::size_t>(dataset.image_shape().size()));
+  dataset.read(id, image);
+  return image;
+}
+
+// The constants are printed by reference_values.py.
+TEST(Synthetic, EqualsTheReference) {
+  const auto data = make_synthetic({1, 1, 5}, 10, 2, 42);
+  const std::vector<std::vector<float>> images{
+      {0.769815362F, -0.461280705F, 2.37918958F, 1.06272306F, -1.45152001F},
+      {0.92958962F, 0.420148625F, -1.39468893F, 1.06528827F, -0.582432584F}};
+  for (std::int64_t id = 0; id < 2; ++id) {
+    const std::vector<float> image = image_of(*data, id);
+    for (std::size_t i = 0; i < 5; ++i) {
+      EXPECT_FLOAT_EQ(image[i], images[static_cast<std::size_t>(id)][i]);
+    }
+  }
+  const auto far = make_synthetic({1, 1, 1}, 10, 1, 42, 1LL << 33U);
+  EXPECT_FLOAT_EQ(image_of(*far, 0)[0], 1.88714945F);
+}
+
+TEST(Synthetic, LabelsEqualTheReference) {
+  const auto data = make_synthetic({1, 1, 1}, 10, 20, 42);
+  const std::vector<std::int64_t> labels{9, 7, 2, 0, 2, 0, 9, 9, 6, 5,
+                                         7, 1, 8, 0, 1, 8, 0, 5, 4, 8};
+  std::vector<float> image(1);
+  for (std::int64_t id = 0; id < 20; ++id) {
+    EXPECT_EQ(data->label(id), labels[static_cast<std::size_t>(id)]);
+    EXPECT_EQ(data->read(id, image), labels[static_cast<std::size_t>(id)]);
+  }
+}
+
+TEST(Synthetic, ImagesAreStandardNormal) {
+  const auto data = make_synthetic({3, 32, 32}, 10, 50, 7);
+  double sum = 0.0;
+  double squares = 0.0;
+  double fourths = 0.0;
+  const double count = 50.0 * 3072.0;
+  for (std::int64_t id = 0; id < 50; ++id) {
+    for (const double value : image_of(*data, id)) {
+      sum += value;
+      squares += value * value;
+      fourths += value * value * value * value;
+    }
+  }
+  // Five standard errors of each moment: 1, 2 and 96 are the variances of x, x^2 and x^4.
+  EXPECT_NEAR(sum / count, 0.0, 5.0 * std::sqrt(1.0 / count));
+  EXPECT_NEAR(squares / count, 1.0, 5.0 * std::sqrt(2.0 / count));
+  EXPECT_NEAR(fourths / count, 3.0, 5.0 * std::sqrt(96.0 / count));
+}
+
+TEST(Synthetic, ValidationSamplesAreNotTrainingSamples) {
+  SyntheticBuilder builder({.synthetic_size = 4, .synthetic_val_size = 3, .image_size = 2});
+  // Neither a file nor another rank is needed, so neither is touched.
+  const Splits splits =
+      builder.build(*static_cast<IoThread*>(nullptr), *static_cast<Communicator*>(nullptr), 42);
+  ASSERT_EQ(splits.training->size(), 4);
+  ASSERT_EQ(splits.validation->size(), 3);
+  EXPECT_EQ(splits.training->image_shape(), (ImageShape{3, 2, 2}));
+  for (std::int64_t a = 0; a < 3; ++a) {
+    for (std::int64_t b = 0; b < 4; ++b) {
+      EXPECT_NE(image_of(*splits.validation, a), image_of(*splits.training, b));
+    }
+  }
+}
+
+TEST(Synthetic, RefusesASampleThatIsNotThere) {
+  const auto data = make_synthetic({1, 1, 1}, 10, 2, 42);
+  std::vector<float> image(1);
+  EXPECT_THROW(data->read(2, image), Error);
+  EXPECT_THROW(data->label(-1), Error);
+  std::vector<float> small;
+  EXPECT_THROW(data->read(0, small), Error);
+}
+
+}  // namespace
+}  // namespace lockstep
