@@ -5,13 +5,6 @@ namespace lockstep {
 FieldTable training_fields(TrainOptions& options) {
   return {
       field("epochs", options.epochs, "passes over the training data", at_least(1)),
-      field("batch_size", options.batch_size, "samples a rank in a micro-batch", at_least(1)),
-      field("global_batch_size", options.global_batch_size,
-            "samples an optimizer step; auto is batch_size x ranks x grad_accum_steps",
-            at_least(1)),
-      field("grad_accum_steps", options.grad_accum_steps, "micro-batches an optimizer step",
-            at_least(1)),
-      field("drop_last", options.drop_last, "leave out an epoch's last, short global batch"),
       field("seed", options.seed, "seed of weights, order and synthetic data", at_least(0)),
       field("dtype", options.dtype, "element type of weights and optimizer",
             {"float32", "float64"}),
@@ -41,19 +34,11 @@ FieldTable run_fields(TrainOptions& options) {
 
 FieldTable machine_fields(TrainOptions& options) {
   return {
-      field("num_workers", options.num_workers,
-            "threads a rank that prepare batches; 0 prepares them in the training thread",
-            between(0, 256)),
       field("threads", options.threads,
             "compute threads a rank; auto shares the processors of the node out", at_least(1)),
       field("allow_single", options.allow_single,
             "train as one rank although the scheduler started several tasks"),
   };
-}
-
-std::int64_t global_batch_samples(const TrainOptions& options, int world_size) {
-  return options.global_batch_size.value_or(options.batch_size * world_size *
-                                            options.grad_accum_steps);
 }
 
 }  // namespace lockstep

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <functional>
 #include <map>
 #include <optional>
@@ -13,17 +12,19 @@
 
 namespace lockstep {
 
+struct SettingEntry;
+
 /// Each setting's name and value in the order of the field tables: what files keep of a run.
 using StoredSettings = std::vector<std::pair<std::string, std::string>>;
 
 /// Where settings may come from beside their defaults.
 struct Sources {
   /// The command line behind the program's and the command's name.
-  std::vector<std::string> arguments;
+  std::vector<std::string> arguments = {};
   /// The whole environment; only LOCKSTEP_<NAME> is looked at.
-  std::map<std::string, std::string> environment;
+  std::map<std::string, std::string> environment = {};
   /// Environment variables that begin with LOCKSTEP_ but are no settings.
-  std::vector<std::string> other_variables;
+  std::vector<std::string> other_variables = {};
 };
 
 /// What the command line asks for beside settings.
@@ -93,12 +94,13 @@ class Configuration {
     std::vector<const Setting*> settings;
   };
 
+  void require_free_name(const Field& field) const;
   Setting* find(std::string_view name);
   std::vector<std::string> names() const;
   std::vector<Group> groups() const;
-  /// Returns what is wrong with `value`, if anything.
-  static std::optional<std::string> assign(Setting& setting, std::string_view value,
-                                           const std::string& origin);
+  void assign_all(const std::vector<SettingEntry>& layer);
+  /// Returns what is wrong with the entry; empty where it was assigned.
+  std::string assign(const SettingEntry& entry);
 
   std::vector<Setting> settings_;
   std::vector<Check> checks_;

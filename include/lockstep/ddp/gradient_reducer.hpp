@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -83,21 +84,22 @@ class GradientReducer {
   class BufferAverage;
   class Hook;
 
-  void gradient_ready(std::int64_t entry);
-  void start_ready_buckets();
+  void gradient_ready(std::size_t entry, const at::Tensor& parameter);
   void start_next_bucket();
-  void observe(ReductionEvent::Kind kind, std::int64_t index);
+  void observe(ReductionEvent::Kind kind, std::size_t index) const;
 
   FlatParameters& parameters_;
   Communicator& comm_;
   ReductionObserver observer_;
   std::unique_ptr<BufferAverage> average_;
   std::vector<Bucket> buckets_;
-  std::vector<std::string> purposes_;          // by bucket
-  std::vector<std::int64_t> bucket_of_entry_;  // by entry
-  std::vector<std::int64_t> missing_;          // gradients still awaited, by bucket
-  std::vector<Work> works_;                    // of the buckets started, in order
-  bool last_micro_batch_ = false;
+  std::vector<std::string> purposes_;         // by bucket
+  std::vector<std::size_t> bucket_of_entry_;  // by entry
+  std::vector<bool> ready_;                   // by entry: its gradient of this window is complete
+  std::vector<std::int64_t> missing_;         // by bucket: entries that are not ready
+  std::vector<Work> works_;                   // of the buckets started, in order
+  std::int64_t micro_batches_ = 0;            // of this window, so far
+  bool reducing_ = false;                     // in the last micro-batch
   std::int64_t bytes_reduced_ = 0;
 };
 

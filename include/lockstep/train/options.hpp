@@ -8,13 +8,9 @@
 
 namespace lockstep {
 
-/// What a run is asked to do, apart from its model, data, optimizer and schedule.
+/// What a run is asked to do, apart from its model, data, batches, optimizer and schedule.
 struct TrainOptions {
   std::int64_t epochs = 10;
-  std::int64_t batch_size = 64;
-  std::optional<std::int64_t> global_batch_size;
-  std::int64_t grad_accum_steps = 1;
-  bool drop_last = false;
   std::int64_t seed = 42;
 
   std::string dtype = "float32";
@@ -29,7 +25,6 @@ struct TrainOptions {
   bool overwrite = false;
   std::optional<std::int64_t> stop_after_epochs;
 
-  std::int64_t num_workers = 4;
   std::optional<std::int64_t> threads;
   bool allow_single = false;
 };
@@ -38,8 +33,5 @@ struct TrainOptions {
 FieldTable training_fields(TrainOptions& options);
 FieldTable run_fields(TrainOptions& options);
 FieldTable machine_fields(TrainOptions& options);
-
-/// Samples in a global batch: global_batch_size, or batch_size x world x grad_accum_steps.
-std::int64_t global_batch_samples(const TrainOptions& options, int world_size);
 
 }  // namespace lockstep

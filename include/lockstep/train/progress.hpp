@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+
+#include "lockstep/data/sampler.hpp"
+#include "lockstep/optim/schedule.hpp"
+#include "lockstep/train/tally.hpp"
+
+namespace lockstep {
+
+/// Where a run stands between two optimizer steps.
+struct Position {
+  std::int64_t epoch = 0;             ///< under way, or the next, from 0
+  std::int64_t offset = 0;            ///< samples of its order consumed
+  std::int64_t consumed_samples = 0;  ///< in all epochs
+  std::int64_t global_step = 0;       ///< optimizer steps done
+};
+
+/// Where a run is meant to end; fixed when it begins.
+struct Horizon {
+  std::int64_t epochs = 1;
+  std::int64_t samples = 1;  ///< all epochs'
+};
+
+/// What is carried from step to step beside weights and optimizer state. The tallies are this
+/// rank's own.
+struct LoopState {
+  Position position;
+  Horizon horizon;
+  Tally epoch_tally;     ///< of the epoch under way
+  Tally interval_tally;  ///< since the last log point
+};
+
+Progress progress_of(const LoopState& state);
+
+/// The horizon of `epochs` epochs over `dataset_size` samples.
+Horizon horizon_of(std::int64_t epochs, std::int64_t dataset_size, const BatchPlan& plan);
+
+/// This rank's samples of a window, over all its micro-batches.
+std::int64_t rank_samples(const SampleRange& window, const BatchPlan& plan, int rank, int world);
+
+}  // namespace lockstep

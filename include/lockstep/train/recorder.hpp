@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "lockstep/base/log.hpp"
+#include "lockstep/io/metrics_file.hpp"
+#include "lockstep/train/progress.hpp"
+
+namespace lockstep {
+
+/// One log point: the optimizer steps since the last one, over all ranks.
+struct StepRecord {
+  std::int64_t global_step = 0;  ///< the last of them, counted from 1
+  std::int64_t epoch = 0;        ///< from 0
+  Tally tally;
+  double learning_rate = 0.0;  ///< of that step
+  double interval_seconds = 0.0;
+  double elapsed_seconds = 0.0;  ///< since training began in this process
+};
+
+/// One finished epoch, over all ranks but for what says otherwise.
+struct EpochRecord {
+  Position position;  ///< after it; position.epoch counts the epochs finished
+  Tally training;
+  Tally validation;  ///< no samples where it was not evaluated
+  double learning_rate = 0.0;
+  double train_seconds = 0.0;
+  double validation_seconds = 0.0;
+  std::int64_t rank_samples = 0;     ///< this rank's
+  double rank_train_seconds = 0.0;   ///< this rank's
+  double rank_data_wait_seconds = 0.0;
+  std::int64_t rank_peak_rss_bytes = 0;
+};
+
+/// Turns what happened into rows of the metrics history, log lines for people and events for
+/// machines. Every rank calls alike (ranks but 0 only keep history). Not collective.
+class Recorder {
+ public:
+  /// The arguments are borrowed.
+  Recorder(Log& log, MetricsHistory& history) : log_(log), history_(history) {}
+
+  void record_step(const StepRecord& record, const Horizon& horizon);
+  void record_epoch(const EpochRecord& record, const Horizon& horizon);
+
+ private:
+  Log& log_;
+  MetricsHistory& history_;
+};
+
+/// "8.4 s", "3 min 20 s", "2 h 05 min": at most two units.
+std::string duration_text(double seconds);
+
+}  // namespace lockstep

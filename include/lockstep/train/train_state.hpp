@@ -1,0 +1,50 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "lockstep/comm/communicator.hpp"
+#include "lockstep/io/array_file.hpp"
+#include "lockstep/io/io_thread.hpp"
+#include "lockstep/io/metrics_file.hpp"
+#include "lockstep/train/progress.hpp"
+#include "lockstep/train/replica.hpp"
+
+namespace lockstep {
+
+/// Everything a run needs to go on, copied at one moment: parameters and buffers (/model), optimizer
+/// state (/optimizer), position and horizon (/sampler), this rank's tallies (/meters) and random
+/// state (/rng), and the history of metrics (/metrics). Independent of what it was taken from.
+class StateSnapshot {
+ public:
+  /// Not collective.
+  StateSnapshot(Replica& replica, const LoopState& loop, const MetricsHistory& history,
+                int world_size);
+  StateSnapshot(const StateSnapshot&) = delete;
+  StateSnapshot& operator=(const StateSnapshot&) = delete;
+  ~StateSnapshot();
+
+  /// Borrow from the snapshot.
+  const std::vector<ArrayView>& arrays() const;
+
+ private:
+  struct Storage;
+  std::unique_ptr<Storage> storage_;
+};
+
+/// Sets replica, loop state and history to what `reader`, opened on `io`'s thread, holds. Every
+/// tensor is matched by name, dtype and shape; throws Error, on all ranks, naming what does not fit.
+/// Collective.
+void restore_state(ArrayFileReader& reader, IoThread& io, Communicator& io_comm, Replica& replica,
+                   LoopState& loop, MetricsHistory& history);
+
+/// Where the run stood that `reader` holds a checkpoint of. Collective.
+Position read_position(ArrayFileReader& reader, IoThread& io);
+
+/// Sets only the model's parameters and buffers. Collective.
+void restore_model(ArrayFileReader& reader, IoThread& io, Model& model);
+
+/// Seeds LibTorch's generator of random numbers on this rank: ranks of one run draw differently.
+void seed_generator(std::uint64_t seed, int rank);
+
+}  // namespace lockstep

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lockstep/base/log.hpp"
+#include "lockstep/comm/communicator.hpp"
+#include "lockstep/control/agreement.hpp"
+#include "lockstep/control/stop_request.hpp"
+#include "lockstep/data/loader.hpp"
+#include "lockstep/io/checkpoint_store.hpp"
+#include "lockstep/io/io_thread.hpp"
+#include "lockstep/io/metrics_file.hpp"
+#include "lockstep/optim/schedule.hpp"
+#include "lockstep/train/options.hpp"
+#include "lockstep/train/progress.hpp"
+#include "lockstep/train/recorder.hpp"
+#include "lockstep/train/run_directory.hpp"
+#include "lockstep/train/training_step.hpp"
+
+namespace lockstep {
+
+/// What a trainer works with; all borrowed.
+struct TrainerParts {
+  const TrainOptions& options;
+  const BatchPlan& plan;
+  Replica& replica;
+  GradientReducer& reducer;
+  Precision precision;
+  const Schedule& schedule;
+  Loader& training;
+  Loader* validation;  ///< null where there is no validation data
+  Communicator& comm;     ///< the main thread's: gradients and sums
+  Communicator& io_comm;  ///< the IO thread's
+  IoThread& io;
+  const RunDirectory& directory;
+  const std::vector<SettingsGroup>& groups;  ///< /config and /provenance of the files
+  const StopRequest& stop;
+  Log& log;
+  std::function<double()> seconds;  ///< a clock that only goes forward
+  std::function<void()> first_step_done;
+};
+
+enum class TrainEnd {
+  finished,         ///< the horizon was reached
+  stopped_as_told,  ///< stop_after_epochs was reached
+  stopped_early     ///< a signal; a checkpoint was written
+};
+
+/// Trains from `loop` and `history` to the end, validates, and writes checkpoints and metrics.
+class Trainer {
+ public:
+  Trainer(const TrainerParts& parts, LoopState loop, MetricsHistory history);
+
+  /// Collective.
+  TrainEnd run();
+
+  const LoopState& state() const { return loop_; }
+  const MetricsHistory& history() const { return history_; }
+
+ private:
+  // A log point whose sums are under way.
+  struct PendingLogPoint {
+    StepRecord record;
+    TallyReduction sums;
+  };
+
+  /// The signal all ranks agreed to stop for, if any.
+  std::optional<int> run_epoch();
+  void finish_epoch(double train_seconds);
+  TrainEnd stop_early(int signal);
+
+  /// One optimizer step; false where the epoch is over.
+  bool run_window();
+  std::optional<Batch> next_batch();
+
+  void report_step();
+  void start_log_point();
+  void finish_log_point();
+  void estimate_total_time();
+  void show_progress();
+  double remaining_seconds() const;
+
+  void write_metrics_file();
+  void save_checkpoint();
+  void note_stop(const StopNote& note);
+
+  std::int64_t epochs_to_do() const;
+
+  TrainerParts parts_;
+  LoopState loop_;
+  MetricsHistory history_;
+  TrainingStep step_;
+  Recorder recorder_;
+  CheckpointStore store_;
+  Agreement agreement_;
+  std::optional<PendingLogPoint> pending_;
+  double learning_rate_ = 0.0;  // of the last step
+  double last_loss_ = std::numeric_limits<double>::quiet_NaN();
+  std::int64_t steps_here_ = 0;  // optimizer steps of this process
+  double began_ = 0.0;
+  double first_step_seconds_ = 0.0;  // when the first of them was done
+  double interval_seconds_ = 0.0;    // spent in steps since the last log point
+  double data_wait_seconds_ = 0.0;   // of the epoch under way
+};
+
+}  // namespace lockstep

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "lockstep/base/exit_code.hpp"
+#include "lockstep/base/log.hpp"
+#include "lockstep/comm/mpi_session.hpp"
+#include "lockstep/config/configuration.hpp"
+
+namespace lockstep {
+
+/// What every command is given.
+struct CommandContext {
+  MpiSession& session;
+  Log& log;
+  std::vector<std::string> arguments;  ///< behind the command's name
+  std::map<std::string, std::string> environment;
+  double launch_time = 0.0;  ///< seconds since 1970: LOCKSTEP_LAUNCH_TIME, or the program's start
+};
+
+/// Environment variables that begin with LOCKSTEP_ but are no settings.
+std::vector<std::string> other_lockstep_variables();
+
+/// The settings' sources in a context.
+Sources sources_of(const CommandContext& context);
+
+// The commands. All are collective; what they throw ends the job.
+ExitCode train_command(const CommandContext& context);
+ExitCode eval_command(const CommandContext& context);
+
+// What --help prints; they need no MPI.
+std::string train_help();
+std::string eval_help();
+
+}  // namespace lockstep

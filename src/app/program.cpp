@@ -1,0 +1,136 @@
+#include "lockstep/app/program.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <optional>
+
+#include "lockstep/app/agreed.hpp"
+#include "lockstep/base/text.hpp"
+#include "lockstep/base/version.hpp"
+
+#include "app/commands.hpp"
+
+namespace lockstep {
+namespace {
+
+struct Command {
+  const char* name;
+  const char* summary;
+  ExitCode (*run)(const CommandContext&);
+  std::string (*help)();
+};
+
+constexpr std::array commands{
+    Command{"train", "train a network, validate it, write checkpoints and metrics", train_command,
+            train_help},
+    Command{"eval", "evaluate a checkpoint on validation data", eval_command, eval_help},
+};
+
+std::string overview() {
+  std::string text = "Lockstep " + std::string(version()) +
+                     ": data-parallel training of image classifiers\n\n"
+                     "usage: lockstep COMMAND [--config FILE] [--SETTING VALUE]...\n"
+                     "       mpiexec -n RANKS lockstep COMMAND ...   (or srun)\n\ncommands:\n";
+  for (const Command& command : commands) {
+    text += "  " + std::string(command.name) + std::string(8 - std::string(command.name).size(), ' ') +
+            command.summary + "\n";
+  }
+  return text +
+         "\n`lockstep COMMAND --help` lists the command's settings; `lockstep --version` prints the "
+         "version.\n"
+         "exit codes: 0 done, 1 failed, 2 wrong usage, 75 stopped early and resumable\n";
+}
+
+const Command& find_command(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Command& command : commands) {
+    if (command.name == name) return command;
+    names.emplace_back(command.name);
+  }
+  throw UsageError("run a command", unknown_name_text("command", name, names),
+                   "lockstep --help lists them");
+}
+
+bool asks_for_help(const std::string& argument) { return argument == "--help" || argument == "-h"; }
+
+// Answers that need neither MPI nor a job.
+std::optional<ExitCode> answer_at_once(const std::vector<std::string>& arguments) {
+  if (arguments.empty()) {
+    std::fputs(overview().c_str(), stderr);
+    return ExitCode::usage;
+  }
+  if (asks_for_help(arguments[0]) || arguments[0] == "help") {
+    std::fputs(overview().c_str(), stdout);
+    return ExitCode::success;
+  }
+  if (arguments[0] == "--version") {
+    std::printf("lockstep %s\n", std::string(version()).c_str());
+    return ExitCode::success;
+  }
+  const Command& command = find_command(arguments[0]);
+  if (std::any_of(arguments.begin() + 1, arguments.end(), asks_for_help)) {
+    std::fputs(command.help().c_str(), stdout);
+    return ExitCode::success;
+  }
+  return std::nullopt;
+}
+
+double launch_time(const std::map<std::string, std::string>& environment) {
+  double seconds =
+      std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  if (const auto given = environment.find("LOCKSTEP_LAUNCH_TIME"); given != environment.end()) {
+    const std::string& text = given->second;
+    std::from_chars(text.data(), text.data() + text.size(), seconds);
+  }
+  return seconds;
+}
+
+ExitCode run_in_session(const CommandContext& context, const Command& command) {
+  try {
+    return command.run(context);
+  } catch (const AgreedError& error) {
+    if (context.session.rank() == 0) context.log.error(error.what());
+    return error.exit_code();
+  } catch (const std::exception& error) {
+    context.log.error("on " + MpiSession::host_name() + ": " + error.what());
+    if (context.session.size() == 1) return ExitCode::failure;
+    // The others may be waiting for this rank; they must not do so for ever.
+    MpiSession::abort(static_cast<int>(ExitCode::failure));
+  }
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv, const std::map<std::string, std::string>& environment) {
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  try {
+    if (const std::optional<ExitCode> code = answer_at_once(arguments)) {
+      return static_cast<int>(*code);
+    }
+  } catch (const UsageError& error) {
+    std::fprintf(stderr, "lockstep: %s\n", error.what());
+    return static_cast<int>(ExitCode::usage);
+  }
+  const double launched = launch_time(environment);
+  try {
+    MpiSession session(argc, argv);
+    Log log(session.rank());
+    const ExitCode code =
+        run_in_session({.session = session,
+                        .log = log,
+                        .arguments = {arguments.begin() + 1, arguments.end()},
+                        .environment = environment,
+                        .launch_time = launched},
+                       find_command(arguments[0]));
+    session.finish();
+    return static_cast<int>(code);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "lockstep: %s\n", error.what());
+    return static_cast<int>(ExitCode::failure);
+  }
+}
+
+}  // namespace lockstep

@@ -1,0 +1,43 @@
+#include "app/provenance.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <torch/version.h>
+
+#include <ctime>
+
+#include "lockstep/base/version.hpp"
+#include "lockstep/io/hdf5_version.hpp"
+
+namespace lockstep {
+namespace {
+
+std::string value_or_none(const std::map<std::string, std::string>& environment,
+                          const char* name) {
+  const auto found = environment.find(name);
+  return found == environment.end() ? "none" : found->second;
+}
+
+}  // namespace
+
+StoredSettings provenance_of(const CommandContext& context, const Job& job,
+                             const std::string& data) {
+  const std::time_t now = std::time(nullptr);
+  return {
+      {"lockstep_version", std::string(version())},
+      {"libtorch_version", TORCH_VERSION},
+      {"mpi_version", MpiSession::library_version()},
+      {"hdf5_version", hdf5_version()},
+      {"compiler", std::string("GCC-compatible ") + __VERSION__},
+      {provenance_ranks, std::to_string(job.topology.world_size)},
+      {"nodes", std::to_string(job.topology.node_count)},
+      {provenance_threads, std::to_string(job.threads)},
+      {"device", "cpu"},
+      {"host_of_rank_0", job.topology.host},
+      {"slurm_job_id", value_or_none(context.environment, "SLURM_JOB_ID")},
+      {"started", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now))},
+      {provenance_data, data},
+  };
+}
+
+}  // namespace lockstep

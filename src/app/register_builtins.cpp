@@ -1,0 +1,35 @@
+#include "lockstep/app/components.hpp"
+#include "lockstep/data/hdf5_dataset.hpp"
+#include "lockstep/data/synthetic.hpp"
+#include "lockstep/model/mini_resnet.hpp"
+#include "lockstep/optim/sgd.hpp"
+
+namespace lockstep {
+namespace {
+
+template <typename Builder, typename Interface>
+void add(Registry<std::unique_ptr<Interface>()>& registry, const char* name) {
+  registry.add(name, [] { return std::make_unique<Builder>(); });
+}
+
+}  // namespace
+
+void register_builtins(Components& components) {
+  add<Hdf5Builder>(components.datasets, "hdf5");
+  add<SyntheticBuilder>(components.datasets, "synthetic");
+
+  add<MiniResNetBuilder>(components.models, "mini_resnet");
+
+  add<SgdBuilder>(components.optimizers, "sgd");
+
+  add<ConstantScheduleBuilder>(components.schedules, "constant");
+  add<CosineScheduleBuilder>(components.schedules, "cosine");
+}
+
+Components builtin_components() {
+  Components components;
+  register_builtins(components);
+  return components;
+}
+
+}  // namespace lockstep

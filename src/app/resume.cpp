@@ -1,0 +1,128 @@
+#include "app/resume.hpp"
+
+#include <algorithm>
+#include <system_error>
+
+#include "lockstep/io/checkpoint_store.hpp"
+
+#include "app/provenance.hpp"
+
+namespace lockstep {
+namespace {
+
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+std::optional<std::string> value_of(const Settings& settings, std::string_view name) {
+  const auto found = std::find_if(settings.begin(), settings.end(),
+                                  [&](const auto& setting) { return setting.first == name; });
+  if (found == settings.end()) return std::nullopt;
+  return found->second;
+}
+
+std::filesystem::path named_checkpoint(const TrainOptions& options,
+                                       const RunDirectory& directory) {
+  const std::filesystem::path path = options.resume_from;
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) {
+    throw UsageError("resume from " + path.string(), "there is no such file",
+                     "--resume_from auto takes the newest checkpoint of output_dir");
+  }
+  if (!directory.holds_run()) return path;
+  if (!options.overwrite) {
+    throw UsageError("resume from " + path.string() + " into " + directory.path().string(),
+                     "that directory already holds a run",
+                     "--resume_from auto goes on with that run; another --output_dir starts a "
+                     "branch; --overwrite removes it");
+  }
+  if (std::filesystem::equivalent(path.parent_path(), directory.checkpoints(), ignored)) {
+    throw UsageError("resume from " + path.string(),
+                     "overwriting " + directory.path().string() + " would remove the checkpoint",
+                     "choose another --output_dir");
+  }
+  return path;
+}
+
+std::optional<std::filesystem::path> newest_checkpoint(const RunDirectory& directory,
+                                                       IoThread& io, Communicator& io_comm,
+                                                       Log& log) {
+  const CheckpointStore store(directory.checkpoints());
+  const NewestCheckpoint newest = io.run([&] { return store.newest_valid(io_comm); });
+  if (io_comm.rank() == 0) {
+    for (const SkippedCheckpoint& skipped : newest.skipped) {
+      log.warn("skipped " + skipped.path.string() + ": " + skipped.reason);
+    }
+  }
+  if (newest.entry) return newest.entry->path;
+  if (!newest.skipped.empty()) {
+    throw UsageError("resume the run in " + directory.path().string(),
+                     "none of its " + std::to_string(newest.skipped.size()) +
+                         " checkpoints can be read",
+                     "--overwrite removes it and starts anew");
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::filesystem::path> checkpoint_to_resume(const TrainOptions& options,
+                                                          const RunDirectory& directory,
+                                                          IoThread& io, Communicator& io_comm,
+                                                          Log& log) {
+  if (options.resume_from == "auto") {
+    if (options.overwrite) return std::nullopt;
+    return newest_checkpoint(directory, io, io_comm, log);
+  }
+  if (options.resume_from != "none") return named_checkpoint(options, directory);
+  if (directory.holds_run() && !options.overwrite) {
+    throw UsageError("start a run in " + directory.path().string(),
+                     "the directory already holds one",
+                     "--resume_from auto goes on with it, --overwrite removes it, --output_dir "
+                     "names another place");
+  }
+  return std::nullopt;
+}
+
+void adopt_configuration(const CheckpointReader& reader, Configuration& configuration) {
+  Settings trajectory;
+  for (const auto& setting : reader.settings("/config")) {
+    if (!may_change_on_resume(setting.first)) trajectory.push_back(setting);
+  }
+  configuration.apply_stored(trajectory, reader.path().string());
+  configuration.validate();
+  std::string differences;
+  for (const auto& [name, value] : configuration.stored()) {
+    const std::optional<std::string> stored = value_of(trajectory, name);
+    if (!stored || *stored == value) continue;
+    differences += "\n  " + name + " = " + value + " (" + configuration.origin(name) +
+                   "), but the run was started with " + *stored;
+  }
+  if (differences.empty()) return;
+  throw UsageError("resume from " + reader.path().string(),
+                   "settings that the training depends on differ:" + differences,
+                   "leave these settings as they were, or start another run");
+}
+
+void check_same_run(const CheckpointReader& reader, const StoredSettings& provenance, Log& log) {
+  const Settings& before = reader.settings("/provenance");
+  const auto require_equal = [&](const char* name, const char* what, const char* remedy) {
+    const std::optional<std::string> then = value_of(before, name);
+    const std::optional<std::string> now = value_of(provenance, name);
+    if (then == now) return;
+    throw UsageError("resume from " + reader.path().string(),
+                     std::string(what) + " was " + then.value_or("unknown") + " and is now " +
+                         now.value_or("unknown"),
+                     remedy);
+  };
+  require_equal(provenance_ranks, "the number of ranks", "start as many ranks as before");
+  require_equal(provenance_data, "the training data's fingerprint",
+                "train_data must hold the same samples as before");
+  const std::optional<std::string> threads = value_of(before, provenance_threads);
+  const std::optional<std::string> threads_now = value_of(provenance, provenance_threads);
+  if (threads != threads_now) {
+    log.warn("the run had " + threads.value_or("unknown") + " threads a rank and now has " +
+             threads_now.value_or("unknown") +
+             ": sums are formed in another order, so it will not be bitwise the same");
+  }
+}
+
+}  // namespace lockstep

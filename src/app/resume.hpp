@@ -1,0 +1,31 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "lockstep/app/run_settings.hpp"
+#include "lockstep/base/log.hpp"
+#include "lockstep/io/checkpoint_file.hpp"
+#include "lockstep/io/io_thread.hpp"
+#include "lockstep/train/run_directory.hpp"
+
+namespace lockstep {
+
+/// Which checkpoint to go on from, as resume_from and overwrite say and the directory's state
+/// allows; nothing for a run from the start. Throws UsageError where the directory holds a run that
+/// is neither to be resumed nor overwritten, or a named checkpoint is missing. Warns of checkpoints
+/// that are no good. Writes nothing. Collective; throws on all ranks or on none.
+std::optional<std::filesystem::path> checkpoint_to_resume(const TrainOptions& options,
+                                                          const RunDirectory& directory,
+                                                          IoThread& io, Communicator& io_comm,
+                                                          Log& log);
+
+/// Takes over what the checkpoint's run was configured with where nothing else is said, and throws
+/// UsageError, listing all, where a setting that the trajectory depends on differs. Not collective.
+void adopt_configuration(const CheckpointReader& reader, Configuration& configuration);
+
+/// Throws UsageError where the checkpoint was written by another number of ranks or from other data;
+/// warns where another number of threads keeps the run from being bitwise the same.
+void check_same_run(const CheckpointReader& reader, const StoredSettings& provenance, Log& log);
+
+}  // namespace lockstep

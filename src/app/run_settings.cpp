@@ -1,0 +1,57 @@
+#include "lockstep/app/run_settings.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace lockstep {
+namespace {
+
+template <typename Builder>
+std::map<std::string, std::unique_ptr<Builder>> build_all(
+    const Registry<std::unique_ptr<Builder>()>& registry) {
+  std::map<std::string, std::unique_ptr<Builder>> builders;
+  for (const std::string& name : registry.names()) builders[name] = registry.find(name)();
+  return builders;
+}
+
+template <typename Builder>
+void add_kinds(Configuration& configuration, const std::string& group, const char* setting,
+               const char* help, std::string& choice,
+               const std::map<std::string, std::unique_ptr<Builder>>& builders) {
+  std::vector<std::string> names;
+  for (const auto& [name, builder] : builders) names.push_back(name);
+  configuration.add(group, {field(setting, choice, help, names)});
+  for (const auto& [name, builder] : builders) configuration.add(group, builder->fields());
+}
+
+}  // namespace
+
+RunSettings::RunSettings(const Components& components)
+    : datasets_(build_all(components.datasets)),
+      models_(build_all(components.models)),
+      optimizers_(build_all(components.optimizers)),
+      schedules_(build_all(components.schedules)) {
+  configuration_.add("Run", run_fields(train));
+  configuration_.add("Training", training_fields(train));
+  configuration_.add("Training", fields(batch));
+  add_kinds(configuration_, "Data", "dataset", "kind of data set", dataset_, datasets_);
+  add_kinds(configuration_, "Model", "model", "network to train", model_, models_);
+  add_kinds(configuration_, "Optimizer", "optimizer", "update rule", optimizer_, optimizers_);
+  add_kinds(configuration_, "Learning rate", "schedule", "learning rate over the run", schedule_,
+            schedules_);
+  configuration_.add("Machine", machine_fields(train));
+  configuration_.add("Machine", fields(loader));
+  configuration_.add("Machine", fields(reducer));
+}
+
+bool may_change_on_resume(const std::string& name) {
+  constexpr std::array<std::string_view, 16> free{
+      "output_dir", "resume_from", "overwrite",   "stop_after_epochs", "eval_every",
+      "save_every", "keep_last",   "log_interval", "threads",          "allow_single",
+      "num_workers", "prefetch",   "train_data",  "val_data",          "bucket_bytes",
+      "last_bucket_bytes"};
+  return std::find(free.begin(), free.end(), name) != free.end();
+}
+
+}  // namespace lockstep

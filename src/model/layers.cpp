@@ -1,0 +1,49 @@
+#include "model/layers.hpp"
+
+#include <cmath>
+
+#include <ATen/ops/conv2d.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/linear.h>
+
+namespace lockstep {
+namespace {
+
+// Uniform in +-1/sqrt(fan_in), computed in the steps of torch.nn.init.kaiming_uniform_(a=sqrt(5)),
+// the default of torch.nn's layers, so that the bound is the same to the bit.
+at::Tensor kaiming_uniform(at::IntArrayRef sizes, std::int64_t fan_in, at::Generator& generator) {
+  const double gain = std::sqrt(2.0 / (1.0 + std::pow(std::sqrt(5.0), 2)));
+  const double deviation = gain / std::sqrt(static_cast<double>(fan_in));
+  const double bound = std::sqrt(3.0) * deviation;
+  return at::empty(sizes).uniform_(-bound, bound, generator);
+}
+
+}  // namespace
+
+Conv2d::Conv2d(NetworkBuild& build, const std::string& name, std::int64_t in_channels,
+               std::int64_t out_channels, std::int64_t kernel, std::int64_t stride)
+    : weight_(build.tensors.add_parameter(
+          name + ".weight", kaiming_uniform({out_channels, in_channels, kernel, kernel},
+                                            in_channels * kernel * kernel, build.generator))),
+      stride_(stride),
+      padding_(kernel / 2) {}
+
+at::Tensor Conv2d::forward(const at::Tensor& x) const {
+  return at::conv2d(x, weight_, {}, stride_, padding_);
+}
+
+Linear::Linear(NetworkBuild& build, const std::string& name, std::int64_t in_features,
+               std::int64_t out_features)
+    : weight_(build.tensors.add_parameter(
+          name + ".weight",
+          kaiming_uniform({out_features, in_features}, in_features, build.generator))) {
+  const double bound = 1.0 / std::sqrt(static_cast<double>(in_features));
+  bias_ = build.tensors.add_parameter(
+      name + ".bias", at::empty({out_features}).uniform_(-bound, bound, build.generator));
+}
+
+at::Tensor Linear::forward(const at::Tensor& x) const {
+  return at::linear(x, weight_, bias_);
+}
+
+}  // namespace lockstep

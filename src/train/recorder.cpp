@@ -1,0 +1,99 @@
+#include "lockstep/train/recorder.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace lockstep {
+namespace {
+
+double rate(std::int64_t samples, double seconds) {
+  return seconds > 0.0 ? static_cast<double>(samples) / seconds : 0.0;
+}
+
+std::string rate_text(double images_per_second) {
+  return fmt::format("{:.{}f} images/s", images_per_second, images_per_second < 100.0 ? 1 : 0);
+}
+
+}  // namespace
+
+std::string duration_text(double seconds) {
+  if (seconds < 60.0) return fmt::format("{:.1f} s", seconds);
+  const auto whole = static_cast<std::int64_t>(std::llround(seconds));
+  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
+}
+
+void Recorder::record_step(const StepRecord& record, const Horizon& horizon) {
+  const double images_per_second = rate(record.tally.samples, record.interval_seconds);
+  history_.step.append({{"global_step", record.global_step},
+                        {"epoch", record.epoch},
+                        {"samples", record.tally.samples},
+                        {"loss_sum", record.tally.loss_sum},
+                        {"loss", record.tally.mean_loss()},
+                        {"lr", record.learning_rate},
+                        {"images_per_second", images_per_second},
+                        {"elapsed_seconds", record.elapsed_seconds}});
+  log_.info(fmt::format("epoch {}/{}  step {:>6}  loss {:.4f}  lr {:.3g}  {}", record.epoch + 1,
+                        horizon.epochs, record.global_step, record.tally.mean_loss(),
+                        record.learning_rate, rate_text(images_per_second)));
+  log_.event("step", {{"global_step", record.global_step},
+                      {"epoch", record.epoch},
+                      {"samples", record.tally.samples},
+                      {"loss", record.tally.mean_loss()},
+                      {"lr", record.learning_rate},
+                      {"images_per_second", images_per_second},
+                      {"elapsed_seconds", record.elapsed_seconds}});
+}
+
+void Recorder::record_epoch(const EpochRecord& record, const Horizon& horizon) {
+  const std::int64_t epoch = record.position.epoch - 1;
+  const double images_per_second = rate(record.training.samples, record.train_seconds);
+  const double seconds = record.train_seconds + record.validation_seconds;
+  history_.epoch.append({{"epoch", epoch},
+                         {"global_step", record.position.global_step},
+                         {"samples_seen", record.position.consumed_samples},
+                         {"lr", record.learning_rate},
+                         {"train_loss_sum", record.training.loss_sum},
+                         {"train_loss", record.training.mean_loss()},
+                         {"train_correct", record.training.correct},
+                         {"train_samples", record.training.samples},
+                         {"train_accuracy", record.training.accuracy()},
+                         {"val_loss_sum", record.validation.loss_sum},
+                         {"val_loss", record.validation.mean_loss()},
+                         {"val_correct", record.validation.correct},
+                         {"val_samples", record.validation.samples},
+                         {"val_accuracy", record.validation.accuracy()},
+                         {"epoch_seconds", seconds},
+                         {"train_seconds", record.train_seconds},
+                         {"val_seconds", record.validation_seconds},
+                         {"images_per_second", images_per_second}});
+  history_.rank.append({{"train_samples", record.rank_samples},
+                        {"train_seconds", record.rank_train_seconds},
+                        {"data_wait_seconds", record.rank_data_wait_seconds},
+                        {"peak_rss_bytes", record.rank_peak_rss_bytes}});
+
+  std::string text = fmt::format("epoch {}/{} done in {}: train loss {:.4f}, accuracy {:.2f} %",
+                                 epoch + 1, horizon.epochs, duration_text(seconds),
+                                 record.training.mean_loss(), 100.0 * record.training.accuracy());
+  if (record.validation.samples > 0) {
+    text += fmt::format("; validation loss {:.4f}, accuracy {:.2f} % of {}",
+                        record.validation.mean_loss(), 100.0 * record.validation.accuracy(),
+                        record.validation.samples);
+  }
+  log_.info(text + "; " + rate_text(images_per_second));
+  log_.event("epoch", {{"epoch", epoch},
+                       {"global_step", record.position.global_step},
+                       {"samples_seen", record.position.consumed_samples},
+                       {"lr", record.learning_rate},
+                       {"train_loss", record.training.mean_loss()},
+                       {"train_accuracy", record.training.accuracy()},
+                       {"train_samples", record.training.samples},
+                       {"val_loss", record.validation.mean_loss()},
+                       {"val_accuracy", record.validation.accuracy()},
+                       {"val_samples", record.validation.samples},
+                       {"epoch_seconds", seconds},
+                       {"images_per_second", images_per_second}});
+}
+
+}  // namespace lockstep

@@ -1,0 +1,212 @@
+#include "lockstep/train/train_state.hpp"
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/core/Generator.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
+
+#include <cstring>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "lockstep/base/philox.hpp"
+#include "lockstep/model/dtype.hpp"
+#include "lockstep/model/named_tensor.hpp"
+
+namespace lockstep {
+namespace {
+
+constexpr const char* generator_path = "/rng/cpu";
+
+// A scalar of the loop's state and where files keep it. One table serves both directions.
+struct ScalarField {
+  const char* path;
+  DType dtype;
+  const char* units;
+  Placement placement;
+  void* value;
+};
+
+std::vector<ScalarField> scalar_fields(LoopState& loop, std::int64_t& applied_steps) {
+  const auto shared = [](const char* path, const char* units, std::int64_t& value) {
+    return ScalarField{path, DType::int64, units, Placement::replicated, &value};
+  };
+  const auto own = [](const char* path, const char* units, std::int64_t& value) {
+    return ScalarField{path, DType::int64, units, Placement::per_rank, &value};
+  };
+  const auto own_real = [](const char* path, double& value) {
+    return ScalarField{path, DType::float64, "nat", Placement::per_rank, &value};
+  };
+  return {
+      shared("/sampler/epoch", "epochs", loop.position.epoch),
+      shared("/sampler/offset", "samples", loop.position.offset),
+      shared("/sampler/consumed_samples", "samples", loop.position.consumed_samples),
+      shared("/sampler/global_step", "steps", loop.position.global_step),
+      shared("/schedule/horizon_epochs", "epochs", loop.horizon.epochs),
+      shared("/schedule/horizon_samples", "samples", loop.horizon.samples),
+      shared("/optimizer/applied_steps", "steps", applied_steps),
+      own_real("/meters/epoch_loss_sum", loop.epoch_tally.loss_sum),
+      own("/meters/epoch_correct", "samples", loop.epoch_tally.correct),
+      own("/meters/epoch_samples", "samples", loop.epoch_tally.samples),
+      own_real("/meters/interval_loss_sum", loop.interval_tally.loss_sum),
+      own("/meters/interval_correct", "samples", loop.interval_tally.correct),
+      own("/meters/interval_samples", "samples", loop.interval_tally.samples),
+  };
+}
+
+std::vector<std::int64_t> scalar_shape(const ScalarField& scalar, int world_size) {
+  if (scalar.placement == Placement::replicated) return {};
+  return {world_size};
+}
+
+std::vector<NamedTensor> model_tensors(const Model& model) {
+  std::vector<NamedTensor> tensors = model.parameters();
+  for (NamedTensor& buffer : model.buffers()) tensors.push_back(std::move(buffer));
+  for (NamedTensor& tensor : tensors) tensor.name = "/model/" + tensor.name;
+  return tensors;
+}
+
+// Every tensor of the replica under its path in files. They share memory with the replica.
+std::vector<NamedTensor> replica_tensors_by_path(Replica& replica) {
+  std::vector<NamedTensor> tensors = model_tensors(replica.model());
+  for (const OptimizerState& state : replica.optimizer().state()) {
+    for (NamedTensor& view : replica.parameters().layout().views(state.flat)) {
+      tensors.push_back({"/optimizer/" + state.kind + "/" + view.name, view.tensor});
+    }
+  }
+  return tensors;
+}
+
+at::Tensor generator_state() {
+  at::Generator generator = at::detail::getDefaultCPUGenerator();
+  const std::scoped_lock lock(generator.mutex());
+  return generator.get_state();
+}
+
+void restore_generator(const at::Tensor& state) {
+  at::Generator generator = at::detail::getDefaultCPUGenerator();
+  const std::scoped_lock lock(generator.mutex());
+  generator.set_state(state);
+}
+
+ArrayTarget target_of(const std::string& path, const at::Tensor& memory) {
+  return {.path = path,
+          .dtype = dtype_of(memory.scalar_type()),
+          .shape = memory.sizes().vec(),
+          .data = memory.data_ptr()};
+}
+
+void restore_tensors(ArrayFileReader& reader, IoThread& io,
+                     const std::vector<NamedTensor>& tensors) {
+  const at::NoGradGuard no_gradients;
+  for (const NamedTensor& named : tensors) {
+    // Files hold row-major elements; the live tensor may lie channels-last.
+    const at::Tensor row_major = at::empty(named.tensor.sizes(), named.tensor.scalar_type());
+    io.run([&] { reader.read(target_of(named.name, row_major)); });
+    named.tensor.detach().copy_(row_major);
+  }
+}
+
+}  // namespace
+
+struct StateSnapshot::Storage {
+  LoopState loop;
+  std::int64_t applied_steps;
+  MetricsHistory history;
+  std::deque<at::Tensor> tensors;
+  std::vector<ArrayView> arrays;
+};
+
+StateSnapshot::StateSnapshot(Replica& replica, const LoopState& loop,
+                             const MetricsHistory& history, int world_size)
+    : storage_(new Storage{.loop = loop,
+                           .applied_steps = replica.optimizer().applied_steps(),
+                           .history = history,
+                           .tensors = {},
+                           .arrays = {}}) {
+  Storage& storage = *storage_;
+  for (const NamedTensor& named : replica_tensors_by_path(replica)) {
+    const at::Tensor& copy = storage.tensors.emplace_back(
+        named.tensor.detach().clone(at::MemoryFormat::Contiguous));
+    storage.arrays.push_back({.path = named.name,
+                              .dtype = dtype_of(copy.scalar_type()),
+                              .shape = copy.sizes().vec(),
+                              .data = copy.const_data_ptr()});
+  }
+  for (const ScalarField& scalar : scalar_fields(storage.loop, storage.applied_steps)) {
+    storage.arrays.push_back({.path = scalar.path,
+                              .dtype = scalar.dtype,
+                              .shape = scalar_shape(scalar, world_size),
+                              .data = scalar.value,
+                              .placement = scalar.placement,
+                              .units = scalar.units});
+  }
+  const at::Tensor& generator = storage.tensors.emplace_back(generator_state());
+  storage.arrays.push_back({.path = generator_path,
+                            .dtype = DType::uint8,
+                            .shape = {world_size, generator.numel()},
+                            .data = generator.const_data_ptr(),
+                            .placement = Placement::per_rank});
+  for (ArrayView& array : arrays_of(storage.history, "/metrics", world_size)) {
+    storage.arrays.push_back(std::move(array));
+  }
+}
+
+StateSnapshot::~StateSnapshot() = default;
+
+const std::vector<ArrayView>& StateSnapshot::arrays() const { return storage_->arrays; }
+
+Position read_position(ArrayFileReader& reader, IoThread& io) {
+  LoopState loop;
+  std::int64_t applied_steps = 0;
+  for (const ScalarField& scalar : scalar_fields(loop, applied_steps)) {
+    if (scalar.placement != Placement::replicated) continue;
+    io.run([&] {
+      reader.read({.path = scalar.path, .dtype = scalar.dtype, .shape = {}, .data = scalar.value});
+    });
+  }
+  return loop.position;
+}
+
+void restore_model(ArrayFileReader& reader, IoThread& io, Model& model) {
+  restore_tensors(reader, io, model_tensors(model));
+}
+
+void restore_state(ArrayFileReader& reader, IoThread& io, Communicator& io_comm, Replica& replica,
+                   LoopState& loop, MetricsHistory& history) {
+  restore_tensors(reader, io, replica_tensors_by_path(replica));
+  std::int64_t applied_steps = 0;
+  for (const ScalarField& scalar : scalar_fields(loop, applied_steps)) {
+    io.run([&] {
+      reader.read({.path = scalar.path,
+                   .dtype = scalar.dtype,
+                   .shape = scalar_shape(scalar, io_comm.size()),
+                   .data = scalar.value,
+                   .placement = scalar.placement});
+    });
+  }
+  replica.optimizer().restore_applied_steps(applied_steps);
+
+  const at::Tensor generator = generator_state();
+  io.run([&] {
+    ArrayTarget target = target_of(generator_path, generator);
+    target.shape = {io_comm.size(), generator.numel()};
+    target.placement = Placement::per_rank;
+    reader.read(target);
+    history = read_history(reader, "/metrics", io_comm);
+  });
+  restore_generator(generator);
+}
+
+void seed_generator(std::uint64_t seed, int rank) {
+  PhiloxStream stream(seed, static_cast<std::uint64_t>(rank), /*stream=*/0x726E6700);
+  const std::uint64_t high = stream.next_uint32();
+  at::Generator generator = at::detail::getDefaultCPUGenerator();
+  const std::scoped_lock lock(generator.mutex());
+  generator.set_current_seed(high << 32U | stream.next_uint32());
+}
+
+}  // namespace lockstep

@@ -1,0 +1,233 @@
+#include "lockstep/train/trainer.hpp"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "lockstep/io/atomic_text.hpp"
+#include "lockstep/io/checkpoint_file.hpp"
+#include "lockstep/train/train_state.hpp"
+
+namespace lockstep {
+namespace {
+
+constexpr std::int64_t steps_before_estimate = 10;
+
+std::int64_t peak_rss_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return std::int64_t{usage.ru_maxrss} * 1024;
+}
+
+bool due(std::int64_t every, std::int64_t epochs_done, bool last) {
+  return every > 0 && (last || epochs_done % every == 0);
+}
+
+}  // namespace
+
+Trainer::Trainer(const TrainerParts& parts, LoopState loop, MetricsHistory history)
+    : parts_(parts),
+      loop_(loop),
+      history_(std::move(history)),
+      step_(parts.replica, parts.reducer, parts.precision),
+      recorder_(parts.log, history_),
+      store_(parts.directory.checkpoints()),
+      agreement_(parts.comm) {}
+
+std::int64_t Trainer::epochs_to_do() const {
+  return std::min(loop_.horizon.epochs,
+                  parts_.options.stop_after_epochs.value_or(loop_.horizon.epochs));
+}
+
+TrainEnd Trainer::run() {
+  began_ = parts_.seconds();
+  while (loop_.position.epoch < epochs_to_do()) {
+    if (const std::optional<int> signal = run_epoch()) return stop_early(*signal);
+  }
+  agreement_.settle();
+  if (loop_.position.epoch >= loop_.horizon.epochs) return TrainEnd::finished;
+  note_stop({.reason = fmt::format("stop_after_epochs = {}", epochs_to_do()),
+             .step = loop_.position.global_step,
+             .restart = false});
+  return TrainEnd::stopped_as_told;
+}
+
+std::optional<int> Trainer::run_epoch() {
+  const double began = parts_.seconds();
+  data_wait_seconds_ = 0.0;
+  parts_.training.start_epoch(loop_.position.epoch, loop_.position.offset);
+  while (run_window()) {
+    const Wishes agreed = agreement_.exchange({.stop_signal = parts_.stop.signal()});
+    if (agreed.stop_signal != 0) return static_cast<int>(agreed.stop_signal);
+  }
+  finish_log_point();
+  finish_epoch(parts_.seconds() - began);
+  return std::nullopt;
+}
+
+std::optional<Batch> Trainer::next_batch() {
+  const double began = parts_.seconds();
+  std::optional<Batch> batch = parts_.training.next();
+  data_wait_seconds_ += parts_.seconds() - began;
+  return batch;
+}
+
+bool Trainer::run_window() {
+  const double began = parts_.seconds();
+  std::optional<Batch> batch = next_batch();
+  if (!batch) return false;
+
+  const SampleRange window = batch->micro_batch.window;
+  learning_rate_ = parts_.schedule.learning_rate(progress_of(loop_));
+  step_.begin_window(rank_samples(window, parts_.plan, parts_.comm.rank(), parts_.comm.size()),
+                     window.samples);
+  Tally tally;
+  while (true) {
+    tally += step_.run_micro_batch(*batch);
+    const bool last = batch->micro_batch.last_of_window;
+    parts_.training.recycle(std::move(*batch));
+    if (last) break;
+    batch = next_batch();
+    check(batch.has_value(), "go on with a global batch", "the loader ended in the midst of it");
+  }
+  step_.finish_window(learning_rate_);
+
+  loop_.epoch_tally += tally;
+  loop_.interval_tally += tally;
+  loop_.position.offset = window.end();
+  loop_.position.consumed_samples += window.samples;
+  ++loop_.position.global_step;
+  ++steps_here_;
+  interval_seconds_ += parts_.seconds() - began;
+  report_step();
+  return true;
+}
+
+void Trainer::report_step() {
+  finish_log_point();
+  if (loop_.position.global_step % parts_.options.log_interval == 0) start_log_point();
+  if (steps_here_ == 1) {
+    first_step_seconds_ = parts_.seconds();
+    parts_.first_step_done();
+  }
+  if (steps_here_ == steps_before_estimate) estimate_total_time();
+  show_progress();
+}
+
+void Trainer::start_log_point() {
+  PendingLogPoint& point = pending_.emplace();
+  point.record.global_step = loop_.position.global_step;
+  point.record.epoch = loop_.position.epoch;
+  point.record.learning_rate = learning_rate_;
+  point.record.interval_seconds = interval_seconds_;
+  point.record.elapsed_seconds = parts_.seconds() - began_;
+  point.sums.start(parts_.comm, loop_.interval_tally, "sums of a log point");
+  loop_.interval_tally = {};
+  interval_seconds_ = 0.0;
+}
+
+void Trainer::finish_log_point() {
+  if (!pending_) return;
+  pending_->record.tally = pending_->sums.finish();
+  recorder_.record_step(pending_->record, loop_.horizon);
+  last_loss_ = pending_->record.tally.mean_loss();
+  pending_.reset();
+}
+
+double Trainer::remaining_seconds() const {
+  const double per_step = (parts_.seconds() - first_step_seconds_) /
+                          static_cast<double>(std::max<std::int64_t>(steps_here_ - 1, 1));
+  const std::int64_t remaining_samples =
+      loop_.horizon.samples / loop_.horizon.epochs * epochs_to_do() -
+      loop_.position.consumed_samples;
+  return per_step * static_cast<double>(remaining_samples) /
+         static_cast<double>(parts_.plan.global_batch);
+}
+
+void Trainer::estimate_total_time() {
+  parts_.log.info("estimate: the training up to epoch " + std::to_string(epochs_to_do()) +
+                  " takes about " + duration_text(remaining_seconds()) + " more");
+}
+
+void Trainer::show_progress() {
+  parts_.log.progress(fmt::format("epoch {}/{}  step {}  loss {:.4f}  {} left",
+                                  loop_.position.epoch + 1, loop_.horizon.epochs,
+                                  loop_.position.global_step, last_loss_,
+                                  duration_text(remaining_seconds())));
+}
+
+void Trainer::finish_epoch(double train_seconds) {
+  EpochRecord record;
+  record.training = reduced(parts_.comm, loop_.epoch_tally, "sums of an epoch");
+  record.rank_samples = loop_.epoch_tally.samples;
+  record.rank_train_seconds = train_seconds;
+  record.rank_data_wait_seconds = data_wait_seconds_;
+  record.train_seconds = train_seconds;
+  record.learning_rate = learning_rate_;
+  ++loop_.position.epoch;
+  loop_.position.offset = 0;
+  loop_.epoch_tally = {};
+  record.position = loop_.position;
+
+  const std::int64_t epochs_done = loop_.position.epoch;
+  const bool last = epochs_done == epochs_to_do();
+  if (parts_.validation != nullptr && due(parts_.options.eval_every, epochs_done, last)) {
+    const double began = parts_.seconds();
+    record.validation =
+        evaluate(parts_.replica.model(), parts_.precision, *parts_.validation, parts_.comm);
+    record.validation_seconds = parts_.seconds() - began;
+  }
+  record.rank_peak_rss_bytes = peak_rss_bytes();
+  recorder_.record_epoch(record, loop_.horizon);
+  write_metrics_file();
+  if (last || due(parts_.options.save_every, epochs_done, last)) save_checkpoint();
+}
+
+TrainEnd Trainer::stop_early(int signal) {
+  agreement_.settle();
+  finish_log_point();
+  const std::string reason = StopRequest::signal_name(signal);
+  parts_.log.info("stopping for " + reason + " after step " +
+                  std::to_string(loop_.position.global_step));
+  write_metrics_file();
+  save_checkpoint();
+  note_stop({.reason = reason, .step = loop_.position.global_step, .restart = true});
+  return TrainEnd::stopped_early;
+}
+
+void Trainer::write_metrics_file() {
+  parts_.io.run([this] {
+    write_metrics(parts_.directory.metrics(), history_, parts_.groups, parts_.io_comm);
+  });
+}
+
+void Trainer::save_checkpoint() {
+  const double began = parts_.seconds();
+  const StateSnapshot snapshot(parts_.replica, loop_, history_, parts_.comm.size());
+  const std::int64_t step = loop_.position.global_step;
+  const WriteReport report = parts_.io.run([&] {
+    const WriteReport written = write_checkpoint(
+        store_.path(step), {.arrays = snapshot.arrays(), .attributes = {}, .groups = parts_.groups},
+        parts_.io_comm);
+    if (parts_.options.keep_last > 0) {
+      store_.prune(step, parts_.options.keep_last, parts_.io_comm);
+    }
+    return written;
+  });
+  const double seconds = parts_.seconds() - began;
+  parts_.log.info(fmt::format("saved {} ({:.1f} MB in {})", store_.path(step).string(),
+                              static_cast<double>(report.file_bytes) * 1e-6,
+                              duration_text(seconds)));
+  parts_.log.event("checkpoint", {{"path", store_.path(step).string()},
+                                  {"global_step", step},
+                                  {"bytes", report.file_bytes},
+                                  {"seconds", seconds}});
+}
+
+void Trainer::note_stop(const StopNote& note) {
+  if (parts_.comm.rank() == 0) write_text_atomically(parts_.directory.stop(), json_text(note));
+}
+
+}  // namespace lockstep

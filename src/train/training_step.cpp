@@ -1,0 +1,90 @@
+#include "lockstep/train/training_step.hpp"
+
+#include <ATen/core/Reduction.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/full_like.h>
+#include <c10/core/TensorOptions.h>
+
+#include <optional>
+#include <utility>
+
+#include "lockstep/model/autocast.hpp"
+#include "lockstep/model/dtype.hpp"
+
+namespace lockstep {
+namespace {
+
+struct Prediction {
+  at::Tensor loss_sum;  // scalar, in the parameters' dtype
+  Tally tally;
+};
+
+// The batch's memory is only borrowed; labels and images are read before it is recycled.
+at::Tensor images_of(const Batch& batch, DType dtype) {
+  const ImageShape& shape = batch.image_shape;
+  const at::Tensor images =
+      at::from_blob(const_cast<float*>(batch.images.data()),
+                    {batch.samples, shape.channels, shape.height, shape.width}, at::kFloat);
+  return images.to(at::TensorOptions().dtype(scalar_type_of(dtype)), /*non_blocking=*/false,
+                   /*copy=*/true, at::MemoryFormat::ChannelsLast);
+}
+
+Prediction predict(Model& model, const Precision& precision, const Batch& batch) {
+  const at::Tensor labels =
+      at::from_blob(const_cast<std::int64_t*>(batch.labels.data()), {batch.samples}, at::kLong);
+  at::Tensor logits;
+  {
+    const AutocastScope autocast(precision.autocast);
+    logits = model.forward(images_of(batch, precision.parameters));
+  }
+  // Log-sum-exp loses too much in bfloat16.
+  logits = logits.to(scalar_type_of(precision.parameters));
+  Prediction prediction;
+  prediction.loss_sum =
+      at::cross_entropy_loss(logits, labels, /*weight=*/{}, at::Reduction::Sum);
+  prediction.tally.loss_sum = prediction.loss_sum.item<double>();
+  prediction.tally.correct =
+      logits.detach().argmax(1).eq(labels).sum().item<std::int64_t>();
+  prediction.tally.samples = batch.samples;
+  return prediction;
+}
+
+}  // namespace
+
+void TrainingStep::begin_window(std::int64_t rank_samples, std::int64_t window_samples) {
+  reducer_.begin_window(static_cast<double>(rank_samples) / static_cast<double>(window_samples));
+}
+
+Tally TrainingStep::run_micro_batch(const Batch& batch) {
+  reducer_.begin_micro_batch(batch.micro_batch.last_of_window);
+  if (batch.samples == 0) return {};
+  Prediction prediction = predict(replica_.model(), precision_, batch);
+  // The gradient of (sum of losses / samples of the whole window): tails and uneven shares weigh
+  // right whatever the number of ranks and micro-batches.
+  const double weight = 1.0 / static_cast<double>(batch.micro_batch.window.samples);
+  prediction.loss_sum.backward(at::full_like(prediction.loss_sum, weight));
+  return prediction.tally;
+}
+
+void TrainingStep::finish_window(double learning_rate) {
+  reducer_.finish();
+  replica_.optimizer().step(learning_rate);
+}
+
+Tally evaluate(Model& model, const Precision& precision, Loader& loader, Communicator& comm) {
+  const at::NoGradGuard no_gradients;
+  model.set_training(false);
+  loader.start_epoch(0);
+  Tally tally;
+  while (std::optional<Batch> batch = loader.next()) {
+    if (batch->samples > 0) tally += predict(model, precision, *batch).tally;
+    loader.recycle(std::move(*batch));
+  }
+  model.set_training(true);
+  return reduced(comm, tally, "validation sums");
+}
+
+}  // namespace lockstep

@@ -1,0 +1,93 @@
+"""What a run writes explains itself to h5py and h5dump, and its numbers are true."""
+
+import json
+import subprocess
+import unittest
+
+import h5py
+import numpy as np
+
+import harness
+
+
+class Files(harness.RunTestCase):
+    def check_run(self, ranks):
+        result = self.train(ranks, "run", "--epochs", 3)
+        run = self.directory / "run"
+        world = max(ranks, 1)
+        with h5py.File(run / "metrics.h5") as file:
+            self.assertEqual(file.attrs["format"], "lockstep.metrics")
+            epoch = file["epoch"]
+            self.assertEqual(list(epoch["epoch"]), [0, 1, 2])
+            self.assertEqual(list(epoch["train_samples"]), [40] * 3)
+            self.assertEqual(list(epoch["val_samples"]), [14] * 3)
+            self.assertEqual(list(epoch["samples_seen"]), [40, 80, 120])
+            np.testing.assert_array_equal(epoch["train_loss"][()],
+                                          epoch["train_loss_sum"][()] / 40)
+            np.testing.assert_array_equal(epoch["val_accuracy"][()],
+                                          epoch["val_correct"][()] / 14)
+            self.assertEqual(file["rank/train_samples"].shape, (3, world))
+            np.testing.assert_array_equal(file["rank/train_samples"][()].sum(axis=1), [40] * 3)
+            self.assertIn("units", epoch["epoch_seconds"].attrs)
+            self.assertEqual(file["config"].attrs["batch_size"], "8")
+            self.assertEqual(file["provenance"].attrs["world_size"], str(world))
+        checkpoint = self.checkpoint("run")
+        with h5py.File(checkpoint) as file:
+            self.assertEqual(file.attrs["format"], "lockstep.checkpoint")
+            self.assertEqual(file.userblock_size, 512)
+            self.assertEqual(file["model/conv1.weight"].shape, (8, 1, 3, 3))
+            self.assertEqual(file["optimizer/momentum/fc.bias"].shape, (10,))
+            self.assertEqual(file["rng/cpu"].shape[0], world)
+            self.assertEqual(file["sampler/epoch"][()], 3)
+        for path in (run / "metrics.h5", checkpoint):
+            subprocess.run(["h5dump", "-H", path], check=True, capture_output=True, timeout=60)
+
+        events = [json.loads(line) for line in (run / "log.jsonl").read_text().splitlines()]
+        kinds = {event["event"] for event in events}
+        self.assertLessEqual({"start", "first_step", "step", "epoch", "checkpoint"}, kinds)
+        self.assertIn("epoch 3/3 done", (run / "log.txt").read_text())
+        self.assertIn("epoch 3/3 done", result.stdout)
+        self.assertNotIn("\r", result.stdout)  # a progress line is for terminals only
+        self.assertTrue((run / "config.ini").exists())
+
+    def test_one_process_without_mpiexec(self):
+        self.check_run(0)
+
+    def test_two_ranks(self):
+        self.check_run(2)
+
+    def test_three_ranks(self):
+        self.check_run(3)
+
+    def test_the_written_configuration_repeats_the_run(self):
+        self.train(1, "one", "--epochs", 1)
+        again = harness.run(1, "--config", self.directory / "one" / "config.ini",
+                            "--output_dir", self.directory / "two")
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.assert_same_datasets(self.checkpoint("one"), self.checkpoint("two"))
+
+    def test_validation_counts_no_padding(self):
+        # 21 samples on 1, 2 and 4 ranks: the denominator is 21.
+        for ranks in (1, 2, 4):
+            self.train(ranks, f"run{ranks}", "--epochs", 1, "--synthetic_val_size", 21)
+            metrics = harness.datasets(self.directory / f"run{ranks}" / "metrics.h5")
+            self.assertEqual(list(metrics["epoch/val_samples"]), [21])
+
+    def test_eval_tells_what_training_recorded(self):
+        self.train(2, "run", "--epochs", 2)
+        metrics = harness.datasets(self.directory / "run" / "metrics.h5")
+        for ranks in (1, 2, 3):
+            result = harness.run(ranks, "--checkpoint", self.directory / "run", name="eval")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn(f"loss {metrics['epoch/val_loss'][-1]:.4f}", result.stdout)
+            self.assertIn(f"({metrics['epoch/val_correct'][-1]} of 14 samples)", result.stdout)
+
+    def test_eval_every_leaves_out_epochs_and_says_so(self):
+        self.train(1, "run", "--epochs", 3, "--eval_every", 2)
+        metrics = harness.datasets(self.directory / "run" / "metrics.h5")
+        self.assertEqual(list(metrics["epoch/val_samples"]), [0, 14, 14])
+        self.assertTrue(np.isnan(metrics["epoch/val_loss"][0]))
+
+
+if __name__ == "__main__":
+    harness.main()

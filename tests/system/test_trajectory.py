@@ -1,0 +1,34 @@
+"""The same samples in the same order, weighed the same, on any number of ranks."""
+
+import unittest
+
+import numpy as np
+
+import harness
+
+# No layer of this network mixes samples, so ranks and accumulation must not matter at all.
+EXACT = ["--dtype", "float64", "--norm", "group", "--global_batch_size", "13", "--epochs", "4",
+         "--log_interval", "1", "--lr", "0.05"]
+
+
+class Trajectory(harness.RunTestCase):
+    def test_ranks_and_accumulation_change_nothing(self):
+        # 40 samples in windows of 13, 13, 13 and 1: shares are uneven, and empty in the last.
+        self.train(1, "reference", *EXACT)
+        reference = harness.datasets(self.checkpoint("reference"))
+        losses = harness.datasets(self.directory / "reference" / "metrics.h5")["step/loss"]
+        self.assertEqual(len(losses), 16)
+        for ranks, accumulation in ((1, 4), (2, 1), (2, 4), (3, 1), (3, 4)):
+            name = f"run_{ranks}_{accumulation}"
+            self.train(ranks, name, *EXACT, "--grad_accum_steps", accumulation)
+            other = harness.datasets(self.directory / name / "metrics.h5")["step/loss"]
+            np.testing.assert_allclose(other, losses, rtol=0, atol=1e-10, err_msg=name)
+            weights = harness.datasets(self.checkpoint(name))
+            for path, value in reference.items():
+                if path.startswith(("model/", "optimizer/")):
+                    np.testing.assert_allclose(weights[path], value, rtol=0, atol=1e-10,
+                                               err_msg=f"{name}: {path}")
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,77 @@
+"""What a user gets wrong is said at once, with what was meant, and nothing is written."""
+
+import subprocess
+import unittest
+
+import harness
+
+
+class Usage(harness.RunTestCase):
+    def assert_refused(self, result, *texts):
+        self.assertEqual(result.returncode, 2, result.stdout + result.stderr)
+        for text in texts:
+            self.assertIn(text, result.stderr)
+        self.assertEqual(list(self.directory.iterdir()), [])
+
+    def test_misspelt_setting_names_the_nearest(self):
+        result = harness.run(0, "--batchsize", "8", cwd=self.directory)
+        self.assert_refused(result, "batchsize", "batch_size")
+
+    def test_all_errors_are_listed_at_once(self):
+        result = harness.run(0, "--epochs", "0", "--dtype", "float23", "--lrr", "1",
+                             cwd=self.directory)
+        self.assert_refused(result, "epochs", "float23", "float32", "lrr")
+
+    def test_errors_are_printed_once_whatever_the_number_of_ranks(self):
+        result = harness.run(3, "--batchsize", "8", cwd=self.directory)
+        self.assert_refused(result, "batch_size")
+        self.assertEqual(result.stderr.count("batchsize"), 1, result.stderr)
+
+    def test_an_error_on_one_rank_only_ends_all(self):
+        program = [harness.PROGRAM, "train", *harness.SMALL, "--output_dir", "run"]
+        result = subprocess.run(
+            [harness.MPIEXEC, "-n", "1", *program, ":", "-n", "1", *program, "--epochs", "never"],
+            cwd=self.directory, env=harness.environment(), stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, timeout=harness.DEADLINE)
+        self.assert_refused(result, "never")
+
+    def test_unknown_command_names_the_nearest(self):
+        result = harness.run(0, name="trian", cwd=self.directory)
+        self.assert_refused(result, "trian", "train")
+
+    def test_help_shows_settings_with_defaults(self):
+        result = harness.run(0, "--help", cwd=self.directory)
+        self.assertEqual(result.returncode, 0)
+        for text in ("--batch_size", "64", "--[no-]use_amp", "--momentum", "0.9"):
+            self.assertIn(text, result.stdout)
+
+    def test_missing_data_is_named_and_nothing_is_written(self):
+        result = harness.run(2, "--dataset", "hdf5", "--train_data", "no/such.h5",
+                             cwd=self.directory)
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("no/such.h5", result.stderr)
+        self.assertEqual(list(self.directory.iterdir()), [])
+
+    def test_directory_that_holds_a_run_is_refused(self):
+        self.train(1, "run", "--epochs", 1)
+        before = harness.tree_digest(self.directory)
+        result = self.train(1, "run", "--epochs", 1, expect=2)
+        self.assertIn("--overwrite", result.stderr)
+        self.assertIn("--resume_from auto", result.stderr)
+        self.assertEqual(harness.tree_digest(self.directory), before)
+
+    def test_overwrite_starts_anew_and_leaves_other_files_alone(self):
+        self.train(1, "run", "--epochs", 2)
+        (self.directory / "run" / "notes.md").write_text("mine")
+        self.train(1, "run", "--epochs", 1, "--overwrite")
+        metrics = harness.datasets(self.directory / "run" / "metrics.h5")
+        self.assertEqual(list(metrics["epoch/epoch"]), [0])
+        self.assertEqual((self.directory / "run" / "notes.md").read_text(), "mine")
+
+    def test_named_checkpoint_that_is_missing_is_an_error(self):
+        result = self.train(2, "run", "--resume_from", self.directory / "none.h5", expect=2)
+        self.assertIn("none.h5", result.stderr)
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,35 @@
+#include "lockstep/control/agreement.hpp"
+
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <csignal>
+#include <memory>
+
+#include "lockstep/comm/mpi_communicator.hpp"
+
+namespace lockstep {
+namespace {
+
+TEST(Agreement, OneRanksWishIsKnownToAllOneStepLater) {
+  const std::unique_ptr<Communicator> comm = MpiCommunicator::duplicate_world();
+  const int last = comm->size() - 1;
+  Agreement agreement(*comm);
+  EXPECT_EQ(agreement.exchange({}).stop_signal, 0);
+  const Wishes mine{.stop_signal = comm->rank() == last ? SIGUSR1 : 0};
+  EXPECT_EQ(agreement.exchange(mine).stop_signal, 0);
+  EXPECT_EQ(agreement.exchange({}).stop_signal, SIGUSR1);
+  EXPECT_EQ(agreement.settle().stop_signal, 0);
+}
+
+TEST(Agreement, SettledTellsTheLastWishAndStartsAnew) {
+  const std::unique_ptr<Communicator> comm = MpiCommunicator::duplicate_world();
+  Agreement agreement(*comm);
+  agreement.exchange({.stop_signal = comm->rank() == 0 ? SIGTERM : 0});
+  EXPECT_EQ(agreement.settle().stop_signal, SIGTERM);
+  EXPECT_EQ(agreement.exchange({}).stop_signal, 0);
+  agreement.settle();
+}
+
+}  // namespace
+}  // namespace lockstep

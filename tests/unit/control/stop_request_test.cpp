@@ -1,0 +1,47 @@
+#include "lockstep/control/stop_request.hpp"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "lockstep/base/error.hpp"
+
+namespace lockstep {
+namespace {
+
+TEST(StopRequest, KeepsTheFirstOfTheSignalsThatAskForAStop) {
+  const StopRequest stop;
+  EXPECT_EQ(stop.signal(), 0);
+  std::raise(SIGUSR2);
+  std::raise(SIGTERM);
+  EXPECT_EQ(stop.signal(), SIGUSR2);
+}
+
+TEST(StopRequest, GivesSignalsBackWhenItEnds) {
+  std::signal(SIGUSR1, SIG_IGN);
+  { const StopRequest stop; }
+  EXPECT_EQ(std::signal(SIGUSR1, SIG_DFL), SIG_IGN);
+}
+
+TEST(StopRequest, ANewOneHasSeenNothing) {
+  {
+    const StopRequest stop;
+    std::raise(SIGINT);
+  }
+  const StopRequest stop;
+  EXPECT_EQ(stop.signal(), 0);
+}
+
+TEST(StopRequest, ThereIsOneAProcess) {
+  const StopRequest stop;
+  EXPECT_THROW(StopRequest(), Error);
+}
+
+TEST(StopRequest, NamesSignals) {
+  EXPECT_EQ(StopRequest::signal_name(SIGTERM), "SIGTERM");
+  EXPECT_EQ(StopRequest::signal_name(SIGUSR1), "SIGUSR1");
+  EXPECT_EQ(StopRequest::signal_name(SIGHUP), "signal 1");
+}
+
+}  // namespace
+}  // namespace lockstep

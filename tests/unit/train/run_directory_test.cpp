@@ -1,0 +1,52 @@
+#include "lockstep/train/run_directory.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace lockstep {
+namespace {
+
+class RunDirectoryTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    path_ = std::filesystem::temp_directory_path() /
+            ("lockstep_run_directory_" + std::to_string(getpid()));
+    std::filesystem::remove_all(path_);
+  }
+  void TearDown() override { std::filesystem::remove_all(path_); }
+
+  std::filesystem::path path_;
+};
+
+TEST_F(RunDirectoryTest, HoldsARunOnceAnythingOfOneIsThere) {
+  const RunDirectory directory(path_);
+  EXPECT_FALSE(directory.holds_run());
+  std::filesystem::create_directories(path_);
+  std::ofstream(path_ / "notes.md") << "mine";
+  EXPECT_FALSE(directory.holds_run());
+  std::ofstream(directory.metrics()) << "";
+  EXPECT_TRUE(directory.holds_run());
+}
+
+TEST_F(RunDirectoryTest, RemovesARunAndNothingElse) {
+  const RunDirectory directory(path_);
+  directory.create();
+  std::ofstream(directory.checkpoints() / "step_000000000001.h5") << "";
+  std::ofstream(path_ / "notes.md") << "mine";
+  directory.remove_run();
+  EXPECT_FALSE(directory.holds_run());
+  EXPECT_TRUE(std::filesystem::exists(path_ / "notes.md"));
+}
+
+TEST(StopNote, IsJsonForJobScripts) {
+  const auto json = nlohmann::json::parse(json_text({"SIG\"TERM", 12, true}));
+  EXPECT_EQ(json["reason"], "SIG\"TERM");
+  EXPECT_EQ(json["step"], 12);
+  EXPECT_EQ(json["restart"], true);
+}
+
+}  // namespace
+}  // namespace lockstep
