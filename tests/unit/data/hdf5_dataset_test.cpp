@@ -206,7 +206,7 @@ TEST_F(Hdf5Data, NamesWhatDoesNotFitAndWhatWasExpected) {
   using Expectation = std::pair<const char*, std::vector<const char*>>;
   const std::vector<Expectation> expectations{
       {"too_few_labels.h5", {"/labels", "[3]", "[4]"}},
-      {"label_too_large.h5", {"/labels", "sample 2 is 10", "0 to 3", "num_classes"}},
+      {"label_too_large.h5", {"/labels", "sample 2 is 4", "0 to 3", "num_classes"}},
       {"label_negative.h5", {"/labels", "sample 1 is -1", "0 to 3"}},
       {"float_labels.h5", {"/labels", "float64", "integers"}},
       {"flat_images.h5", {"/images", "[4, 18]", "N,C,H,W"}},

@@ -48,7 +48,7 @@ def main(folder):
     write(folder / "grouped.h5", nchw[:2] + 100, labels[:2], prefix="/validation")
 
     write(folder / "too_few_labels.h5", nchw, labels[:3])
-    write(folder / "label_too_large.h5", nchw, np.array([0, 1, 10, 11]))
+    write(folder / "label_too_large.h5", nchw, np.array([0, 1, 4, 11]))
     write(folder / "label_negative.h5", nchw, np.array([0, -1, 2, 3]))
     write(folder / "float_labels.h5", nchw, labels.astype("float64"))
     write(folder / "text_labels.h5", nchw, np.array([b"cat", b"dog", b"cat", b"dog"]))
