@@ -33,6 +33,10 @@ class MpiSession {
   /// "MPICH 4.0.2" or the like.
   static std::string library_version();
 
+  /// What a user should know about the MPI library, such as a slower way that had to be taken;
+  /// empty where there is nothing.
+  std::string warning() const;
+
   /// MPI_Finalize; collective. Every communicator but world() must be gone.
   void finish();
 
