@@ -19,12 +19,6 @@
 namespace lockstep {
 namespace {
 
-std::string host_name() {
-  std::array<char, 256> name{};
-  if (gethostname(name.data(), name.size() - 1) != 0) return "unknown host";
-  return name.data();
-}
-
 /// The lowest rank of each rank's node, by rank.
 std::vector<int> node_leaders(int rank, int size, Topology& topology) {
   constexpr const char* attempted = "find the ranks of this node";
@@ -62,6 +56,12 @@ MpiSession::MpiSession(int& argc, char**& argv) {
 }
 
 MpiSession::~MpiSession() = default;
+
+std::string MpiSession::host_name() {
+  std::array<char, 256> name{};
+  if (gethostname(name.data(), name.size() - 1) != 0) return "unknown host";
+  return name.data();
+}
 
 Topology MpiSession::topology() {
   Topology topology{.rank = rank_, .world_size = size_, .host = host_name()};

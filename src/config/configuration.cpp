@@ -74,12 +74,13 @@ std::vector<std::string> Configuration::apply_stored(const StoredSettings& store
                                                      const std::string& origin) {
   std::vector<std::string> unknown;
   SettingLayer layer;
+  const std::string place = origin + ": ";
   for (const auto& [name, value] : stored) {
     const Setting* setting = find(name);
     if (setting == nullptr) {
       unknown.push_back(name);
     } else if (!setting->origin) {
-      layer.push_back({name, value, origin, origin + ": " + name, ""});
+      layer.push_back({name, value, origin, place + name, ""});
     }
   }
   assign_all(layer);

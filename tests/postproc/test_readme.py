@@ -29,7 +29,9 @@ class Readme(FilesTest):
         (self.directory / "postproc").symlink_to(PACKAGE_HOME)
         bin_directory = self.directory / "bin"
         bin_directory.mkdir()
-        (bin_directory / "python3").symlink_to(sys.executable)
+        python = bin_directory / "python3"  # the interpreter of this test, also one of a venv
+        python.write_text(f"#!/bin/sh\nexec '{sys.executable}' \"$@\"\n")
+        python.chmod(0o755)
         self.environment = {**os.environ, "PYTHONPATH": str(PACKAGE_HOME),
                             "PATH": f"{bin_directory}:{os.environ['PATH']}"}
 

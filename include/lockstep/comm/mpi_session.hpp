@@ -30,6 +30,9 @@ class MpiSession {
   /// Which ranks share a node, as MPI_Comm_split_type(SHARED) tells. Collective.
   Topology topology();
 
+  /// This process's host, as gethostname() tells it. Not collective.
+  static std::string host_name();
+
   /// "MPICH 4.0.2" or the like.
   static std::string library_version();
 

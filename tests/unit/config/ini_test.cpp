@@ -39,6 +39,7 @@ TEST(Ini, EndsValuesAtCommentsThatStandApart) {
   EXPECT_EQ(value_of("a#1;2"), "a#1;2");
   EXPECT_EQ(value_of("# note"), "");
   EXPECT_EQ(value_of(""), "");
+  EXPECT_EQ(read_ini("x =# note", "f").at(0).value, "");
   EXPECT_EQ(value_of("a = b"), "a = b");
 }
 
