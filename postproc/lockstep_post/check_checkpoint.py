@@ -3,46 +3,64 @@
 from __future__ import annotations
 
 import math
+import struct
+from pathlib import Path
 
 import h5py
 
 from . import layout
 from .check_metrics import metrics_problems
 
+# Magic, layout version, bytes of the block, bytes of the file.
+_USER_BLOCK = struct.Struct("<8sIIQ")
+
 
 def checkpoint_problems(file) -> list:
     """Problems of the checkpoint `file`: its groups, and how their shapes fit together."""
-    problems = []
-    if file.userblock_size < layout.USER_BLOCK_BYTES:
-        problems.append(f"user block of {file.userblock_size} bytes instead of "
-                        f"{layout.USER_BLOCK_BYTES}")
-    missing = [name for name in ("model", "optimizer", "rng", "sampler", "metrics")
+    problems = _user_block_problems(file)
+    missing = [name for name in layout.CHECKPOINT_GROUPS
                if not isinstance(file.get(name), h5py.Group)]
     if missing:
         return problems + [f"/{name}: no such group" for name in missing]
     problems += _model_problems(file["model"])
     problems += _optimizer_problems(file["optimizer"], file["model"])
     problems += _rng_problems(file["rng"], file["metrics"])
-    if not len(file["sampler"]) and not file["sampler"].attrs:
-        problems.append("/sampler: holds no position")
+    problems += _sampler_problems(file["sampler"], file["metrics"])
     return problems + metrics_problems(file["metrics"])
+
+
+def _user_block_problems(file) -> list:
+    if file.userblock_size != layout.USER_BLOCK_BYTES:
+        return [f"user block: {file.userblock_size} bytes instead of {layout.USER_BLOCK_BYTES}"]
+    path = Path(file.filename)
+    with open(path, "rb") as raw:
+        magic, version, _, size = _USER_BLOCK.unpack(raw.read(_USER_BLOCK.size))
+    if magic != layout.USER_BLOCK_MAGIC:
+        return [f"user block: does not begin with {layout.USER_BLOCK_MAGIC.decode()}"]
+    if version != layout.USER_BLOCK_VERSION:
+        return [f"user block: layout version {version}; "
+                f"this program knows {layout.USER_BLOCK_VERSION}"]
+    if size != path.stat().st_size:
+        return [f"user block: names {size} bytes, the file has {path.stat().st_size}"]
+    return []
 
 
 def _model_problems(model) -> list:
     if not len(model):
         return ["/model: holds no tensor"]
-    return [f"{item.name}: not a data set; tensors lie directly in /model under dotted names"
-            for item in model.values() if not isinstance(item, h5py.Dataset)]
+    return [f"/model/{name}: not a data set; tensors lie directly in /model under dotted names"
+            for name, item in model.items() if not isinstance(item, h5py.Dataset)]
 
 
 def _optimizer_problems(optimizer, model) -> list:
     problems = []
-    for kind in optimizer.values():
-        for name, state in kind.items() if isinstance(kind, h5py.Group) else ():
+    for kind, states in optimizer.items():
+        for name, state in states.items() if isinstance(states, h5py.Group) else ():
+            where, shape = f"/optimizer/{kind}/{name}", _shape(state)
             if name not in model:
-                problems.append(f"{state.name}: /model has no tensor {name}")
-            elif _shape(state) not in (_shape(model[name]), ()):
-                problems.append(f"{state.name}: shape {_shape(state)}, but {model[name].name} has "
+                problems.append(f"{where}: /model has no tensor {name}")
+            elif shape not in (_shape(model[name]), ()):
+                problems.append(f"{where}: shape {shape}, but /model/{name} has "
                                 f"{_shape(model[name])}")
     return problems
 
@@ -56,12 +74,24 @@ def _shape(item):
 def _rng_problems(rng, metrics) -> list:
     if not len(rng):
         return ["/rng: holds no state"]
-    problems = [f"{item.name}: not a data set of bytes [rank, state]" for item in rng.values()
+    problems = [f"/rng/{name}: not a data set of bytes [rank, state]"
+                for name, item in rng.items()
                 if len(getattr(item, "shape", ())) != 2 or item.dtype.itemsize != 1]
-    if problems:
-        return problems
-    ranks = metrics.get("rank/train_samples")
-    if ranks is None or len(ranks.shape) != 2:
-        return []  # reported with the metrics
-    return [f"{item.name}: {len(item)} ranks, but {ranks.name} has {ranks.shape[1]}"
-            for item in rng.values() if len(item) != ranks.shape[1]]
+    ranks = getattr(metrics.get("rank/train_samples"), "shape", ())
+    if problems or len(ranks) != 2:
+        return problems  # a bad /metrics/rank is reported with the metrics
+    return [f"/rng/{name}: {len(item)} ranks, but /metrics/rank/train_samples has {ranks[1]}"
+            for name, item in rng.items() if len(item) != ranks[1]]
+
+
+def _sampler_problems(sampler, metrics) -> list:
+    numbers = {name: item[()] for name, item in sampler.items()
+               if getattr(item, "shape", None) == () and item.dtype.kind == "i"}
+    problems = [f"/sampler/{name}: " + (f"{numbers[name]} is negative" if name in numbers
+                                        else "no such number")
+                for name in layout.SAMPLER if numbers.get(name, -1) < 0]
+    epochs = getattr(metrics.get("epoch/epoch"), "shape", ())
+    if not problems and len(epochs) == 1 and numbers["epoch"] != epochs[0]:
+        problems.append(f"/sampler/epoch is {numbers['epoch']}, but /metrics/epoch has "
+                        f"{epochs[0]} epochs")
+    return problems

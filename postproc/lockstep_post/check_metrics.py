@@ -6,6 +6,7 @@ import h5py
 import numpy as np
 
 from . import layout
+from .files import as_text
 
 # Sums and counts are exact, and so is their division; other writers may round differently.
 _RELATIVE_TOLERANCE = 1e-12
@@ -23,6 +24,7 @@ def metrics_problems(parent) -> list:
             tables[group] = {name: parent[group][name][()] for name in layout.TABLES[group]}
     for group, columns in tables.items():
         where = f"{parent.name.rstrip('/')}/{group}"
+        problems += _unit_problems(where, parent[group], group)
         problems += _sign_problems(where, columns)
         problems += _ratio_problems(where, group, columns)
         if group != "rank":
@@ -48,8 +50,6 @@ def _layout_problems(parent, group) -> list:
         if item.dtype.kind != quantity.kind or item.dtype.itemsize != 8:
             expected = "int64" if quantity.kind == "i" else "float64"
             problems.append(f"{where}/{name}: type {item.dtype} instead of {expected}")
-        if "units" not in item.attrs:
-            problems.append(f"{where}/{name}: no attribute \"units\"")
     return problems or _length_problems(where, parent[group], group)
 
 
@@ -58,6 +58,12 @@ def _length_problems(where, members, group) -> list:
     shape = members[names[0]].shape
     return [f"{where}/{name}: shape {members[name].shape}, but {where}/{names[0]} has {shape}"
             for name in names if members[name].shape != shape]
+
+
+def _unit_problems(where, members, group) -> list:
+    found = {name: as_text(members[name].attrs.get("units", "")) for name in layout.TABLES[group]}
+    return [f"{where}/{name}: units \"{found[name]}\" instead of \"{quantity.units}\""
+            for name, quantity in layout.TABLES[group].items() if found[name] != quantity.units]
 
 
 def _sign_problems(where, columns) -> list:

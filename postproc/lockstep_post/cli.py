@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import os
+import signal
 import sys
 from pathlib import Path
 
@@ -25,14 +25,12 @@ def main(arguments=None) -> int:
     """Runs one command and returns its exit code: 0; 1 check or diff found something; 2 usage, or
     a file that cannot be read or written."""
     options = _parser().parse_args(arguments)
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `... | head` ends quietly, as other tools do
     try:
         return options.command(options)
     except PostError as error:
         print(f"error: {error}", file=sys.stderr)
         return USAGE
-    except BrokenPipeError:  # `... | head`: the reader has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return SUCCESS
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -79,7 +77,7 @@ def _table(options) -> int:
     runs = [read_run(path) for path in options.runs]
     for index, run in enumerate(runs):
         if len(runs) > 1:
-            print(f"{'' if index == 0 else os.linesep}{run.name} ({run.path})")
+            print(f"{'' if index == 0 else chr(10)}{run.name} ({run.path})")
         print(format_table(run), end="")
     return SUCCESS
 

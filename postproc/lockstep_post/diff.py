@@ -8,14 +8,14 @@ import h5py
 import numpy as np
 
 from . import layout
-from .files import open_hdf5
+from .files import as_text, open_hdf5
 
 
 def find_differences(path_a, path_b, ignore=(), ignore_times=False) -> list:
     """How two HDF5 files differ, one str for each differing data set, group or attribute.
 
     Values are compared bitwise (equal NaNs are equal, 0.0 and -0.0 are not), and so are types,
-    shapes and attributes. `ignore` holds patterns of shell style for names such as
+    shapes and attributes; text attributes by their text. `ignore` holds patterns of shell style for names such as
     "/model/fc.weight" or "/config@seed" (an attribute): a name that matches one is left out, with
     all that lies in it. `ignore_times` leaves out the values, not the shapes, of layout.MEASURED.
     Raises UnreadableError where one of them cannot be read.
@@ -57,7 +57,9 @@ def _items(file, ignore) -> dict:
 
 def _as_array(attribute):
     # As objects, strings differ in value and not, by their length, in type.
-    return np.asarray(attribute, object if isinstance(attribute, (str, bytes)) else None)
+    if isinstance(attribute, (str, bytes)):
+        return np.asarray(as_text(attribute), object)
+    return np.asarray(attribute)
 
 
 def _is_ignored(name, patterns) -> bool:
@@ -78,7 +80,9 @@ def _difference(a, b, values_matter) -> str:
         return f"type {a.dtype} and {b.dtype}"
     if a.shape != b.shape:
         return f"shape {a.shape} and {b.shape}"
-    return _value_difference(np.asarray(a[()]), np.asarray(b[()])) if values_matter else ""
+    if not values_matter:
+        return ""
+    return _value_difference(np.asarray(a[()], a.dtype), np.asarray(b[()], b.dtype))
 
 
 def _value_difference(a, b) -> str:
@@ -90,9 +94,12 @@ def _value_difference(a, b) -> str:
     if not count:
         return ""
     first = tuple(int(index) for index in np.argwhere(differs)[0])
-    where = f"[{', '.join(map(str, first))}]" if first else ""
-    text = f"{count} of {differs.size} values differ, first {where or 'the only one'}: "
-    text += f"{a[first]!r} and {b[first]!r}"
+    text = f"{a[first]!s} and {b[first]!s}"  # format() would widen a float32
+    if str(a[first]) == str(b[first]):
+        text += " (different bits)"
+    if a.ndim:
+        where = ", ".join(map(str, first))
+        text = f"{count} of {differs.size} values differ, first [{where}]: {text}"
     if a.dtype.kind == "f":
         with np.errstate(invalid="ignore"):
             text += f", at most by {np.nanmax(np.abs(a - b), initial=0):.3g}"

@@ -10,8 +10,8 @@ import h5py
 
 from .errors import UnreadableError
 
-# What h5py raises where the HDF5 library fails.
-_LIBRARY_ERRORS = (OSError, RuntimeError, KeyError)
+# What h5py raises where the HDF5 library fails, or where the file holds types that numpy lacks.
+_LIBRARY_ERRORS = (OSError, RuntimeError, KeyError, ValueError, TypeError, MemoryError)
 
 
 def metrics_path(path) -> Path:

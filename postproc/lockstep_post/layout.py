@@ -11,6 +11,8 @@ METRICS_FORMAT = "lockstep.metrics"
 CHECKPOINT_FORMAT = "lockstep.checkpoint"
 FORMAT_VERSION = 1
 USER_BLOCK_BYTES = 512
+USER_BLOCK_MAGIC = b"LOCKSTEP"
+USER_BLOCK_VERSION = 1
 
 
 class Quantity(NamedTuple):
@@ -22,24 +24,24 @@ class Quantity(NamedTuple):
 
 # /epoch/<quantity>[epoch]
 EPOCH = {
-    "epoch": Quantity("i", "1"),
-    "global_step": Quantity("i", "steps"),
+    "epoch": Quantity("i", "epochs"),
+    "global_step": Quantity("i", "optimizer steps"),
     "samples_seen": Quantity("i", "samples"),
     "lr": Quantity("f", "1"),
     "train_loss_sum": Quantity("f", "nats"),
-    "train_loss": Quantity("f", "nats/sample"),
+    "train_loss": Quantity("f", "nats per sample"),
+    "train_accuracy": Quantity("f", "1"),
     "train_correct": Quantity("i", "samples"),
     "train_samples": Quantity("i", "samples"),
-    "train_accuracy": Quantity("f", "1"),
     "val_loss_sum": Quantity("f", "nats"),
-    "val_loss": Quantity("f", "nats/sample"),
+    "val_loss": Quantity("f", "nats per sample"),
+    "val_accuracy": Quantity("f", "1"),
     "val_correct": Quantity("i", "samples"),
     "val_samples": Quantity("i", "samples"),
-    "val_accuracy": Quantity("f", "1"),
     "epoch_seconds": Quantity("f", "s"),
     "train_seconds": Quantity("f", "s"),
     "val_seconds": Quantity("f", "s"),
-    "images_per_second": Quantity("f", "images/s"),
+    "images_per_second": Quantity("f", "1/s"),
 }
 
 # /rank/<quantity>[epoch, rank]
@@ -52,19 +54,23 @@ RANK = {
 
 # /step/<quantity>[log point]
 STEP = {
-    "global_step": Quantity("i", "steps"),
-    "epoch": Quantity("i", "1"),
+    "global_step": Quantity("i", "optimizer steps"),
+    "epoch": Quantity("i", "epochs"),
     "samples": Quantity("i", "samples"),
     "loss_sum": Quantity("f", "nats"),
-    "loss": Quantity("f", "nats/sample"),
+    "loss": Quantity("f", "nats per sample"),
     "lr": Quantity("f", "1"),
-    "images_per_second": Quantity("f", "images/s"),
+    "images_per_second": Quantity("f", "1/s"),
     "elapsed_seconds": Quantity("f", "s"),
 }
 
 TABLES = {"epoch": EPOCH, "rank": RANK, "step": STEP}
 DIMENSIONS = {"epoch": ("epoch",), "rank": ("epoch", "rank"), "step": ("log point",)}
 SETTINGS = ("config", "provenance")
+
+# What a checkpoint holds besides the settings.
+CHECKPOINT_GROUPS = ("model", "optimizer", "rng", "sampler", "schedule", "meters", "metrics")
+SAMPLER = ("epoch", "offset", "consumed_samples", "global_step")
 
 # (group, ratio, sum, count): ratio == sum / count, NaN where the count is 0.
 RATIOS = (

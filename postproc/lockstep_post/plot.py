@@ -42,8 +42,7 @@ def draw(runs):
     """The matplotlib Figure of the learning curves of `runs`; for notebooks."""
     from matplotlib.figure import Figure  # here, since only pictures need matplotlib
 
-    figure = Figure(figsize=(12, 4.2), constrained_layout=True)
-    figure.set_constrained_layout_pads(w_pad=0.1, h_pad=0.08)
+    figure = Figure(figsize=(12, 4.2), constrained_layout={"w_pad": 0.1, "h_pad": 0.08})
     loss, accuracy, rate = figure.subplots(1, 3, gridspec_kw={"width_ratios": (3, 3, 2)})
     for index, run in enumerate(runs):
         color = f"C{index % 10}"
@@ -119,7 +118,7 @@ def _add_legends(runs, loss, accuracy) -> None:
     accuracy.legend(handles=[
         Line2D([], [], color=f"C{index % 10}", linewidth=2, label=label)
         for index, label in enumerate(_labels(runs))
-    ], frameon=False, fontsize="small", loc="lower right")
+    ], frameon=False, fontsize="small")
 
 
 def _labels(runs) -> list:

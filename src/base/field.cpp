@@ -18,7 +18,8 @@ std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"
 template <typename Number>
 std::optional<Number> parsed(std::string_view text) {
   text = trimmed(text);
-  if (text.starts_with('+')) text.remove_prefix(1);
+  // from_chars knows no plus sign; only one, and not before a minus, is a number's.
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
   Number value{};
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (status != std::errc() || end != text.data() + text.size()) return std::nullopt;

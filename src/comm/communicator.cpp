@@ -29,7 +29,9 @@ void Work::wait() {
   impl->wait();
 }
 
-bool Work::done() { return !impl_ || impl_->done(); }
+bool Work::done() {
+  return !impl_ || impl_->done();
+}
 
 void Communicator::all_reduce(Buffer buffer, ReduceOp op, std::string_view purpose) {
   start_all_reduce(buffer, op, purpose).wait();

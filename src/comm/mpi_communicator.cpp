@@ -1,16 +1,18 @@
 #include "lockstep/comm/mpi_communicator.hpp"
 
-#include <mpi.h>
-
 #include <algorithm>
 #include <utility>
 #include <vector>
 
+#include <mpi.h>
+
+#include "lockstep/base/narrow.hpp"
+
+#include "comm/equal_sums.hpp"
 #include "comm/message.hpp"
 #include "comm/mpi_door.hpp"
 #include "comm/mpi_error.hpp"
 #include "comm/mpi_types.hpp"
-#include "lockstep/base/narrow.hpp"
 
 namespace lockstep {
 namespace {
@@ -117,13 +119,17 @@ MpiCommunicator::Handle::~Handle() {
 
 std::unique_ptr<MpiCommunicator> MpiCommunicator::duplicate_world(
     std::int64_t largest_message_bytes) {
+  auto handle = std::make_unique<Handle>(MPI_COMM_WORLD, "the world");
+  const bool sums_equally = sums_are_equal_on_all_ranks(handle->comm);
   return std::unique_ptr<MpiCommunicator>(
-      new MpiCommunicator(std::make_unique<Handle>(MPI_COMM_WORLD, "the world"),
-                          largest_message_bytes));
+      new MpiCommunicator(std::move(handle), largest_message_bytes, sums_equally));
 }
 
-MpiCommunicator::MpiCommunicator(std::unique_ptr<Handle> handle, std::int64_t largest_message_bytes)
-    : handle_(std::move(handle)), largest_message_bytes_(largest_message_bytes) {
+MpiCommunicator::MpiCommunicator(std::unique_ptr<Handle> handle, std::int64_t largest_message_bytes,
+                                 bool sums_equally)
+    : handle_(std::move(handle)),
+      largest_message_bytes_(largest_message_bytes),
+      sums_equally_(sums_equally) {
   check_mpi(MPI_Comm_rank(handle_->comm, &rank_), "ask MPI for the rank");
   check_mpi(MPI_Comm_size(handle_->comm, &size_), "ask MPI for the number of ranks");
 }
@@ -137,6 +143,18 @@ Work MpiCommunicator::start_all_reduce(Buffer buffer, ReduceOp op, std::string_v
   const MPI_Datatype type = mpi_type(buffer.dtype);
   const MPI_Op mpi_op = handle_->operators.find(op, buffer.dtype);
   const Parts parts(buffer.count, largest_message_bytes_, buffer.dtype);
+  if (!sums_equally_ && op == ReduceOp::sum && is_floating(buffer.dtype)) {
+    // Blocking, since the broadcast must wait for the sum and collectives start in one order on
+    // all ranks.
+    parts.for_each([&](std::int64_t offset, int length) {
+      std::byte* data = at(buffer, offset);
+      check_mpi(MPI_Reduce(rank_ == 0 ? MPI_IN_PLACE : data, data, length, type, mpi_op, 0,
+                           handle_->comm),
+                work->attempted());
+      check_mpi(MPI_Bcast(data, length, type, 0, handle_->comm), work->attempted());
+    });
+    return {};
+  }
   parts.for_each([&](std::int64_t offset, int length) {
     work->add([&](MPI_Request* request) {
       return MPI_Iallreduce(MPI_IN_PLACE, at(buffer, offset), length, type, mpi_op, handle_->comm,
@@ -209,8 +227,8 @@ void MpiCommunicator::barrier(std::string_view purpose) {
 }
 
 std::unique_ptr<Communicator> MpiCommunicator::duplicate(std::string_view purpose) {
-  return std::unique_ptr<MpiCommunicator>(
-      new MpiCommunicator(std::make_unique<Handle>(handle_->comm, purpose), largest_message_bytes_));
+  return std::unique_ptr<MpiCommunicator>(new MpiCommunicator(
+      std::make_unique<Handle>(handle_->comm, purpose), largest_message_bytes_, sums_equally_));
 }
 
 }  // namespace lockstep

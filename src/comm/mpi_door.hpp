@@ -1,12 +1,13 @@
 #pragma once
 
 // The one place where another module's sources (io's) meet MPI: parallel HDF5 needs the MPI_Comm.
-#include <mpi.h>
-
 #include <string_view>
 
-#include "comm/mpi_types.hpp"
+#include <mpi.h>
+
 #include "lockstep/comm/mpi_communicator.hpp"
+
+#include "comm/mpi_types.hpp"
 
 namespace lockstep {
 

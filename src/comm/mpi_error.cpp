@@ -1,8 +1,8 @@
 #include "comm/mpi_error.hpp"
 
-#include <mpi.h>
-
 #include <array>
+
+#include <mpi.h>
 
 #include "lockstep/base/error.hpp"
 

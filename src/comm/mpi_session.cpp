@@ -1,28 +1,23 @@
 #include "lockstep/comm/mpi_session.hpp"
 
-#include <mpi.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <vector>
 
-#include "comm/mpi_error.hpp"
+#include <mpi.h>
+#include <unistd.h>
+
 #include "lockstep/base/error.hpp"
 #include "lockstep/base/narrow.hpp"
 #include "lockstep/base/text.hpp"
 #include "lockstep/comm/mpi_communicator.hpp"
 #include "lockstep/comm/self_communicator.hpp"
 
+#include "comm/mpi_error.hpp"
+
 namespace lockstep {
 namespace {
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  if (gethostname(name.data(), name.size() - 1) != 0) return "unknown host";
-  return name.data();
-}
 
 /// The lowest rank of each rank's node, by rank.
 std::vector<int> node_leaders(int rank, int size, Topology& topology) {
@@ -62,6 +57,12 @@ MpiSession::MpiSession(int& argc, char**& argv) {
 
 MpiSession::~MpiSession() = default;
 
+std::string MpiSession::host_name() {
+  std::array<char, 256> name{};
+  if (gethostname(name.data(), name.size() - 1) != 0) return "unknown host";
+  return name.data();
+}
+
 Topology MpiSession::topology() {
   Topology topology{.rank = rank_, .world_size = size_, .host = host_name()};
   const std::vector<int> leaders = node_leaders(rank_, size_, topology);
@@ -81,6 +82,15 @@ std::string MpiSession::library_version() {
   return short_library_version({text.data(), narrow<std::size_t>(length)});
 }
 
+std::string MpiSession::warning() const {
+  const auto* mpi = dynamic_cast<const MpiCommunicator*>(world_.get());
+  if (mpi == nullptr || mpi->sums_equally()) return {};
+  return "the all-reduce of " + library_version() +
+         " rounds sums differently from rank to rank; they are reduced to one rank and broadcast "
+         "instead, which is slower and does not overlap with computation (its tuning, for MPICH "
+         "the variables MPIR_CVAR_IALLREDUCE_*, can choose another algorithm)";
+}
+
 void MpiSession::finish() {
   if (finished_) return;
   world_.reset();
@@ -94,7 +104,8 @@ void MpiSession::abort(int exit_code) {
 }
 
 std::string short_library_version(std::string_view text) {
-  // MPICH: "MPICH Version:\t4.0.2\nMPICH Release date:..."; Open MPI: "Open MPI v4.1.4, package:...".
+  // MPICH: "MPICH Version:\t4.0.2\nMPICH Release date:..."; Open MPI: "Open MPI v4.1.4,
+  // package:...".
   std::string line(text.substr(0, text.find_first_of("\n,")));
   constexpr std::string_view label = " Version:";
   if (const std::size_t found = line.find(label); found != std::string::npos) {

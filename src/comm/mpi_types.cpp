@@ -3,8 +3,9 @@
 #include <cmath>
 #include <limits>
 
-#include "comm/mpi_error.hpp"
 #include "lockstep/base/error.hpp"
+
+#include "comm/mpi_error.hpp"
 
 namespace lockstep {
 namespace {
@@ -49,13 +50,19 @@ void float_min(void* in, void* inout, int* length, MPI_Datatype* type) {
 
 MPI_Datatype mpi_type(DType dtype) {
   switch (dtype) {
-    case DType::uint8: return MPI_UINT8_T;
-    case DType::int32: return MPI_INT32_T;
-    case DType::int64: return MPI_INT64_T;
+    case DType::uint8:
+      return MPI_UINT8_T;
+    case DType::int32:
+      return MPI_INT32_T;
+    case DType::int64:
+      return MPI_INT64_T;
     case DType::float16:
-    case DType::bfloat16: return MPI_UINT16_T;
-    case DType::float32: return MPI_FLOAT;
-    case DType::float64: return MPI_DOUBLE;
+    case DType::bfloat16:
+      return MPI_UINT16_T;
+    case DType::float32:
+      return MPI_FLOAT;
+    case DType::float64:
+      return MPI_DOUBLE;
   }
   throw Error("look up the MPI type of an element type", "no such type");
 }
@@ -73,11 +80,14 @@ MpiOperators::~MpiOperators() {
 }
 
 MPI_Op MpiOperators::find(ReduceOp op, DType dtype) const {
-  const bool floating = dtype == DType::float32 || dtype == DType::float64;
+  const bool floating = is_floating(dtype);
   switch (op) {
-    case ReduceOp::sum: return MPI_SUM;
-    case ReduceOp::max: return floating ? float_max_ : MPI_MAX;
-    case ReduceOp::min: return floating ? float_min_ : MPI_MIN;
+    case ReduceOp::sum:
+      return MPI_SUM;
+    case ReduceOp::max:
+      return floating ? float_max_ : MPI_MAX;
+    case ReduceOp::min:
+      return floating ? float_min_ : MPI_MIN;
   }
   throw Error("look up an MPI operator", "no such reduction");
 }

@@ -11,10 +11,14 @@ namespace lockstep {
 /// float16 and bfloat16, which MPI does not know, travel as 16-bit words.
 MPI_Datatype mpi_type(DType dtype);
 
+inline bool is_floating(DType dtype) {
+  return dtype == DType::float32 || dtype == DType::float64;
+}
+
 /// The reductions that MPI's own operators do not do alike on all ranks, as user operators.
 ///
-/// MPI_MAX and MPI_MIN of floating-point values compare with > or <, so that with a NaN (or zeros of
-/// both signs) the result depends on the order of the operands, which differs from rank to rank.
+/// MPI_MAX and MPI_MIN of floating-point values compare with > or <, so that with a NaN (or zeros
+/// of both signs) the result depends on the order of the operands, which differs from rank to rank.
 /// Here a NaN wins always, and +0 is greater than -0.
 class MpiOperators {
  public:

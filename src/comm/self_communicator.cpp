@@ -2,8 +2,9 @@
 
 #include <cstring>
 
-#include "comm/message.hpp"
 #include "lockstep/base/error.hpp"
+
+#include "comm/message.hpp"
 
 namespace lockstep {
 namespace {

@@ -66,7 +66,7 @@ std::vector<po::option> tokens(const std::vector<std::string>& arguments,
 std::string unknown_option_text(const std::string& name, const KnownOptions& known) {
   std::vector<std::string> candidates{"help"};
   for (const auto& [candidate, option] : known) candidates.push_back(candidate);
-  for (std::string& candidate : candidates) candidate = "--" + candidate;
+  for (std::string& candidate : candidates) candidate.insert(0, "--");
   return unknown_setting_text("--" + name, candidates);
 }
 

@@ -18,7 +18,7 @@ struct OptionName {
 
 struct CommandLine {
   Requests requests;
-  Layer settings;
+  SettingLayer settings;
   std::vector<std::string> config_files;  ///< of --config, in order
 };
 

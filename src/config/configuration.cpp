@@ -73,13 +73,14 @@ Requests Configuration::read(const Sources& sources) {
 std::vector<std::string> Configuration::apply_stored(const StoredSettings& stored,
                                                      const std::string& origin) {
   std::vector<std::string> unknown;
-  Layer layer;
+  SettingLayer layer;
+  const std::string place = origin + ": ";
   for (const auto& [name, value] : stored) {
     const Setting* setting = find(name);
     if (setting == nullptr) {
       unknown.push_back(name);
     } else if (!setting->origin) {
-      layer.push_back({name, value, origin, origin + ": " + name, ""});
+      layer.push_back({name, value, origin, place + name, ""});
     }
   }
   assign_all(layer);
@@ -137,14 +138,14 @@ std::vector<Configuration::Group> Configuration::groups() const {
   return groups;
 }
 
-void Configuration::assign_all(const std::vector<Entry>& layer) {
-  for (const Entry& entry : layer) {
+void Configuration::assign_all(const std::vector<SettingEntry>& layer) {
+  for (const SettingEntry& entry : layer) {
     const std::string problem = entry.problem.empty() ? assign(entry) : entry.problem;
     if (!problem.empty()) problems_.push_back(entry.place + ": " + problem);
   }
 }
 
-std::string Configuration::assign(const Entry& entry) {
+std::string Configuration::assign(const SettingEntry& entry) {
   Setting* setting = find(entry.name);
   if (setting == nullptr) return unknown_setting_text(entry.name, names());
   for (const Field& field : setting->fields) {

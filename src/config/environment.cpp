@@ -15,9 +15,9 @@ char lower(unsigned char c) {
 
 }  // namespace
 
-Layer read_environment(const std::map<std::string, std::string>& environment,
-                       const std::vector<std::string>& others) {
-  Layer layer;
+SettingLayer read_environment(const std::map<std::string, std::string>& environment,
+                              const std::vector<std::string>& others) {
+  SettingLayer layer;
   for (const auto& [variable, value] : environment) {
     if (!variable.starts_with(prefix)) continue;
     if (std::find(others.begin(), others.end(), variable) != others.end()) continue;

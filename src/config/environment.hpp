@@ -10,7 +10,7 @@ namespace lockstep {
 
 /// Settings named LOCKSTEP_<NAME>, with the name in upper case. Variables in `others` are passed
 /// over.
-Layer read_environment(const std::map<std::string, std::string>& environment,
-                       const std::vector<std::string>& others);
+SettingLayer read_environment(const std::map<std::string, std::string>& environment,
+                              const std::vector<std::string>& others);
 
 }  // namespace lockstep

@@ -64,7 +64,7 @@ std::string read_quoted(std::string_view text, std::string& value) {
 }
 
 /// Fills in the entry's name and value or its problem.
-void read_line(std::string_view line, Entry& entry) {
+void read_line(std::string_view line, SettingEntry& entry) {
   const std::size_t equals = line.find('=');
   if (line.front() == '[') {
     const std::size_t end = line.find(']');
@@ -90,8 +90,8 @@ void read_line(std::string_view line, Entry& entry) {
 
 }  // namespace
 
-Layer read_ini(std::string_view text, const std::string& file) {
-  Layer layer;
+SettingLayer read_ini(std::string_view text, const std::string& file) {
+  SettingLayer layer;
   std::map<std::string, std::string> origins;  // of the names met so far
   for (std::size_t number = 1; !text.empty(); ++number) {
     const std::size_t end = text.find('\n');
@@ -100,7 +100,7 @@ Layer read_ini(std::string_view text, const std::string& file) {
     if (is_comment_or_empty(line)) continue;
 
     const std::string origin = file + ":" + std::to_string(number);
-    Entry entry{"", "", origin, origin, ""};
+    SettingEntry entry{"", "", origin, origin, ""};
     read_line(line, entry);
     if (entry.problem.empty() && entry.name.empty()) continue;
     if (entry.problem.empty()) {
@@ -112,7 +112,7 @@ Layer read_ini(std::string_view text, const std::string& file) {
   return layer;
 }
 
-Layer read_ini_file(const std::string& path) {
+SettingLayer read_ini_file(const std::string& path) {
   const std::string origin = "command line: --config";
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) {

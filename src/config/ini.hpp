@@ -15,10 +15,10 @@ namespace lockstep {
 ///
 /// (Boost's reader puts the section in front of the names, ends values at any '#' and stops at the
 /// first error without its line.)
-Layer read_ini(std::string_view text, const std::string& file);
+SettingLayer read_ini(std::string_view text, const std::string& file);
 
 /// read_ini() of a file; one that cannot be read is the only entry's problem.
-Layer read_ini_file(const std::string& path);
+SettingLayer read_ini_file(const std::string& path);
 
 /// `value` as read_ini() reads it back, in quotes where it needs them.
 std::string ini_value(std::string_view value);

@@ -13,11 +13,10 @@ std::string setting_name(std::string_view written) {
 }
 
 std::string unknown_setting_text(std::string_view name, std::span<const std::string> candidates) {
-  std::vector<std::string> near = nearest_names(name, candidates);
+  const std::vector<std::string> near = nearest_names(name, candidates);
   // With none near nothing is listed, as a hundred names would bury the message.
   if (near.empty()) return "unknown setting";
-  for (std::string& candidate : near) candidate = "'" + candidate + "'";
-  return "unknown setting; did you mean " + joined(near, " or ") + "?";
+  return "unknown setting; did you mean '" + joined(near, "' or '") + "'?";
 }
 
 }  // namespace lockstep

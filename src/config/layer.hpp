@@ -8,7 +8,7 @@
 namespace lockstep {
 
 /// One thing a source says: a name given a value, or something that could not be read.
-struct Entry {
+struct SettingEntry {
   std::string name;
   std::string value;
   std::string origin;   ///< for people: "command line", "train.ini:3"
@@ -17,7 +17,7 @@ struct Entry {
 };
 
 /// What one source says, in its order.
-using Layer = std::vector<Entry>;
+using SettingLayer = std::vector<SettingEntry>;
 
 /// A setting's name as it is stored: '-' counts as '_'.
 std::string setting_name(std::string_view written);

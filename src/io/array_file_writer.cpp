@@ -1,9 +1,11 @@
+#include <algorithm>
 #include <set>
 #include <system_error>
 
 #include <fcntl.h>
 
 #include "lockstep/base/error.hpp"
+#include "lockstep/base/narrow.hpp"
 #include "lockstep/base/version.hpp"
 #include "lockstep/io/array_file.hpp"
 
@@ -54,6 +56,20 @@ std::vector<hdf5::ObjectHandle> create_objects(hid_t file, const FileFormat& for
   return datasets;
 }
 
+std::int64_t end_of_data(const std::vector<hdf5::ObjectHandle>& datasets) {
+  std::int64_t end = 0;
+  for (const hdf5::ObjectHandle& dataset : datasets) end = std::max(end, hdf5::end_of(dataset));
+  return end;
+}
+
+std::int64_t data_bytes(const std::vector<ArrayView>& arrays) {
+  std::int64_t bytes = 0;
+  for (const ArrayView& array : arrays) {
+    bytes += element_count(array.shape) * static_cast<std::int64_t>(size_of(array.dtype));
+  }
+  return bytes;
+}
+
 /// The transfer of one piece: where each rank holds only its own row or column, memory is that
 /// thin.
 hdf5::Transfer transfer_of(const ArrayView& array, const Box& piece) {
@@ -94,8 +110,12 @@ WriteReport write_in_place(const std::filesystem::path& path, const FileFormat& 
                            const WriteOptions& options) {
   WriteReport report;
   Agreement agreement(comm);
-  // The system says more clearly than MPI-IO why a file cannot be created.
-  agreement.attempt_on_root([&] { open_file(path, O_CREAT | O_TRUNC | O_WRONLY, "create"); });
+  // The system says more clearly than MPI-IO why a file cannot be created, and a full disk is best
+  // known before HDF5 has a file that it must be able to close.
+  agreement.attempt_on_root([&] {
+    open_file(path, O_CREAT | O_TRUNC | O_WRONLY, "create");
+    reserve_space(path, data_bytes(content.arrays));
+  });
   agreement.settle();
 
   hdf5::CollectiveFile file;
@@ -103,27 +123,23 @@ WriteReport write_in_place(const std::filesystem::path& path, const FileFormat& 
   agreement.settle();
 
   std::vector<hdf5::ObjectHandle> datasets;
-  agreement.attempt([&] {
-    datasets = create_objects(file.get(), format, content);
-    report.file_bytes = hdf5::file_bytes(file);
-  });
-  if (agreement.holds()) {
-    agreement.attempt_on_root([&] { reserve_space(path, report.file_bytes); });
-  }
+  agreement.attempt([&] { datasets = create_objects(file.get(), format, content); });
+  // Again, since HDF5 truncated the file.
+  agreement.attempt_on_root([&] { reserve_space(path, end_of_data(datasets)); });
   if (agreement.holds()) {
     report.collective =
         write_elements(content.arrays, datasets, path, options.largest_transfer, comm, agreement);
   }
   datasets.clear();
+  // HDF5 cannot drop a file: to close it, it writes metadata, which needs room on a full disk.
+  if (!agreement.holds()) agreement.attempt_on_root([&] { release_space(path); });
   agreement.attempt([&] { hdf5::close_file(file, path); });
-  agreement.settle();
 
   agreement.attempt([&] { sync_file(path); });
+  if (format.user_block) agreement.attempt_on_root([&] { write_user_block(path); });
+  agreement.attempt(
+      [&] { report.file_bytes = narrow<std::int64_t>(std::filesystem::file_size(path)); });
   agreement.settle();
-  if (format.user_block) {
-    agreement.attempt_on_root([&] { write_user_block(path); });
-    agreement.settle();
-  }
   return report;
 }
 

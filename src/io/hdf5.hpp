@@ -42,13 +42,19 @@ struct CollectiveFileTraits {
 };
 using CollectiveFile = UniqueHandle<CollectiveFileTraits>;
 
-/// The library from its start to H5close(), which ends it for the whole process.
+/// The library from its start to its end, for the whole process. With a file still open, one that
+/// was abandoned or that could not be closed, the end does not come: it would communicate or crash.
 class Library {
  public:
-  Library() { H5open(); }
+  Library() {
+    H5dont_atexit();
+    H5open();
+  }
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
-  ~Library() { H5close(); }
+  ~Library() {
+    if (H5Fget_obj_count(H5F_OBJ_ALL, H5F_OBJ_FILE) == 0) H5close();
+  }
 };
 
 // --- errors (hdf5_error.cpp)
@@ -78,8 +84,6 @@ CollectiveFile create_file(const std::filesystem::path& path, bool user_block, C
 FileHandle open_file(const std::filesystem::path& path, bool locked);
 /// Flushes and closes. Collective.
 void close_file(CollectiveFile& file, const std::filesystem::path& path);
-/// Bytes the file takes with all that has been created in it.
-std::int64_t file_bytes(const CollectiveFile& file);
 /// What asks write() for a collective transfer where `comm` is MPI's.
 PropertyList transfer_properties(const Communicator& comm);
 /// Whether the last transfer with these properties was collective.
@@ -92,6 +96,9 @@ ObjectHandle create_group(hid_t file, const std::string& path);
 ObjectHandle create_dataset(hid_t file, const std::string& path, DType dtype,
                             const std::vector<std::int64_t>& shape);
 ObjectHandle open_object(hid_t file, const std::string& path);
+/// Where in the file its elements end; 0 where it has none. (H5Fget_filesize would tell for all,
+/// but in a new file with a user block its answer wraps around to 0.)
+std::int64_t end_of(const ObjectHandle& dataset);
 std::vector<std::int64_t> shape_of(const ObjectHandle& dataset);
 Datatype type_of(const ObjectHandle& dataset);
 

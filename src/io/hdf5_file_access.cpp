@@ -1,5 +1,4 @@
 #include "lockstep/base/error.hpp"
-#include "lockstep/base/narrow.hpp"
 
 #include "comm/mpi_door.hpp"
 #include "io/hdf5.hpp"
@@ -23,8 +22,30 @@ void use_no_locks([[maybe_unused]] const PropertyList& access) {
 #endif
 }
 
+/// Has MPI-IO write through aggregators always, at whose end ROMIO agrees on the outcome. Left to
+/// choose, it lets ranks with contiguous parts write alone, and where that fails on one of them
+/// HDF5 leaves the others waiting for it.
+class Hints {
+ public:
+  Hints() {
+    check_mpi(MPI_Info_create(&info_));
+    check_mpi(MPI_Info_set(info_, "romio_cb_write", "enable"));
+  }
+  Hints(const Hints&) = delete;
+  Hints& operator=(const Hints&) = delete;
+  ~Hints() { MPI_Info_free(&info_); }
+
+  MPI_Info get() const { return info_; }
+
+ private:
+  static void check_mpi(int code) { check(code == MPI_SUCCESS, "give MPI-IO hints", "MPI fails"); }
+
+  MPI_Info info_ = MPI_INFO_NULL;
+};
+
 void use_mpi_io(const PropertyList& access, MPI_Comm comm) {
-  check_status(H5Pset_fapl_mpio(access.get(), comm, MPI_INFO_NULL), attempted);
+  const Hints hints;  // copied by HDF5
+  check_status(H5Pset_fapl_mpio(access.get(), comm, hints.get()), attempted);
   // Metadata is the same on all ranks: one writes it for all.
   check_status(H5Pset_all_coll_metadata_ops(access.get(), true), attempted);
   check_status(H5Pset_coll_metadata_write(access.get(), true), attempted);
@@ -60,12 +81,6 @@ FileHandle open_file(const std::filesystem::path& path, bool locked) {
 
 void close_file(CollectiveFile& file, const std::filesystem::path& path) {
   check_status(H5Fclose(file.detach()), "finish writing '" + path.string() + "'");
-}
-
-std::int64_t file_bytes(const CollectiveFile& file) {
-  hsize_t bytes = 0;
-  check_status(H5Fget_filesize(file.get(), &bytes), "ask for the size of an HDF5 file");
-  return narrow<std::int64_t>(bytes);
 }
 
 PropertyList transfer_properties(const Communicator& comm) {

@@ -100,6 +100,14 @@ ObjectHandle open_object(hid_t file, const std::string& path) {
       checked(H5Oopen(file, path.c_str(), H5P_DEFAULT), "open object '" + path + "'"));
 }
 
+std::int64_t end_of(const ObjectHandle& dataset) {
+  const hsize_t bytes = H5Dget_storage_size(dataset.get());
+  if (bytes == 0) return 0;
+  const haddr_t offset = H5Dget_offset(dataset.get());
+  if (offset == HADDR_UNDEF) fail("ask where the elements of a data set lie");
+  return narrow<std::int64_t>(offset + bytes);
+}
+
 std::vector<std::int64_t> shape_of(const ObjectHandle& dataset) {
   const char* attempted = "ask for the shape of a data set";
   const Dataspace space(checked(H5Dget_space(dataset.get()), attempted));

@@ -76,12 +76,16 @@ void sync_directory(const std::filesystem::path& directory) {
 }
 
 void reserve_space(const std::filesystem::path& path, std::int64_t bytes) {
+  if (bytes == 0) return;
   const FileDescriptor file = open_file(path, O_RDWR, "open");
   // Not posix_fallocate: where the file system knows no fallocate, libc writes every block instead.
-  // The size is kept: it tells the HDF5 library and readers how much has been written.
-  if (::fallocate(file.get(), FALLOC_FL_KEEP_SIZE, 0, bytes) == 0) return;
+  if (::fallocate(file.get(), 0, 0, bytes) == 0) return;
   if (errno != EOPNOTSUPP && errno != ENOSYS) fail_for_space(path, bytes, errno);
   if (bytes > bytes_free(path)) fail_for_space(path, bytes, ENOSPC);
+}
+
+void release_space(const std::filesystem::path& path) {
+  if (::truncate(path.c_str(), 0) != 0) fail("empty", path, errno);
 }
 
 void rename_durably(const std::filesystem::path& from, const std::filesystem::path& to) {

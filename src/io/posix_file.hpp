@@ -42,6 +42,9 @@ void sync_directory(const std::filesystem::path& directory);
 /// fallocate(2), or where the file system has none by comparing with what statvfs(3) calls free.
 void reserve_space(const std::filesystem::path& path, std::int64_t bytes);
 
+/// Makes the file an empty one.
+void release_space(const std::filesystem::path& path);
+
 /// rename(2), then syncs the directory.
 void rename_durably(const std::filesystem::path& from, const std::filesystem::path& to);
 

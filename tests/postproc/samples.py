@@ -4,6 +4,8 @@ Three epochs of ten samples on two ranks (six and four samples), two steps an ep
 epoch was not validated.
 """
 
+import struct
+
 import h5py
 import numpy as np
 
@@ -16,14 +18,14 @@ EPOCH = {
     "lr": [0.1, 0.05, 0.0],
     "train_loss_sum": [20.0, 10.0, 5.0],
     "train_loss": [2.0, 1.0, 0.5],
+    "train_accuracy": [0.3, 0.6, 0.9],
     "train_correct": [3, 6, 9],
     "train_samples": [10, 10, 10],
-    "train_accuracy": [0.3, 0.6, 0.9],
-    "val_loss_sum": [8.0, NAN, 3.0],
+    "val_loss_sum": [8.0, 0.0, 3.0],
     "val_loss": [2.0, NAN, 0.75],
+    "val_accuracy": [0.25, NAN, 0.75],
     "val_correct": [1, 0, 3],
     "val_samples": [4, 0, 4],
-    "val_accuracy": [0.25, NAN, 0.75],
     "epoch_seconds": [60.0, 40.0, 55.5],
     "train_seconds": [50.0, 40.0, 50.0],
     "val_seconds": [10.0, 0.0, 5.5],
@@ -49,13 +51,13 @@ STEP = {
 }
 
 UNITS = {
-    "epoch": "1", "global_step": "steps", "samples_seen": "samples", "lr": "1",
-    "train_loss_sum": "nats", "train_loss": "nats/sample", "train_correct": "samples",
+    "epoch": "epochs", "global_step": "optimizer steps", "samples_seen": "samples", "lr": "1",
+    "train_loss_sum": "nats", "train_loss": "nats per sample", "train_correct": "samples",
     "train_samples": "samples", "train_accuracy": "1", "val_loss_sum": "nats",
-    "val_loss": "nats/sample", "val_correct": "samples", "val_samples": "samples",
+    "val_loss": "nats per sample", "val_correct": "samples", "val_samples": "samples",
     "val_accuracy": "1", "epoch_seconds": "s", "train_seconds": "s", "val_seconds": "s",
-    "images_per_second": "images/s", "data_wait_seconds": "s", "peak_rss_bytes": "bytes",
-    "samples": "samples", "loss_sum": "nats", "loss": "nats/sample", "elapsed_seconds": "s",
+    "images_per_second": "1/s", "data_wait_seconds": "s", "peak_rss_bytes": "bytes",
+    "samples": "samples", "loss_sum": "nats", "loss": "nats per sample", "elapsed_seconds": "s",
 }
 
 
@@ -94,8 +96,21 @@ def write_checkpoint(path, epochs=3):
         file["model/fc.bias"] = np.zeros(2, np.float32)
         file["optimizer/momentum/fc.weight"] = np.ones((2, 3), np.float32)
         file["optimizer/momentum/fc.bias"] = np.ones(2, np.float32)
-        file["rng/model"] = np.arange(16, dtype=np.uint8).reshape(2, 8)
+        file["optimizer/applied_steps"] = 2 * epochs
+        file["rng/cpu"] = np.arange(16, dtype=np.uint8).reshape(2, 8)
         file["sampler/epoch"] = epochs
         file["sampler/offset"] = 0
+        file["sampler/consumed_samples"] = 10 * epochs
+        file["sampler/global_step"] = 2 * epochs
+        file["schedule/horizon_epochs"] = 3
+        file["schedule/horizon_samples"] = 30
+        file["meters/epoch_samples"] = [0, 0]
         write_tables(file.create_group("metrics"), epochs)
+    write_user_block(path)
     return path
+
+
+def write_user_block(path):
+    """Marks the file as complete: magic, layout version, length of the block and of the file."""
+    with open(path, "r+b") as file:
+        file.write(struct.pack("<8sIIQ", b"LOCKSTEP", 1, 512, path.stat().st_size))

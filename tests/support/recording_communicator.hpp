@@ -40,7 +40,8 @@ class RecordingCommunicator : public Communicator {
     return bytes;
   }
 
-  /// One line a call, e.g. "all_reduce 12 float32 gradients, bucket 2": what ranks must have in common.
+  /// One line a call, e.g. "all_reduce 12 float32 gradients, bucket 2": what ranks must have in
+  /// common.
   std::string sequence() const {
     std::string text;
     for (const CollectiveRecord& record : records_) {

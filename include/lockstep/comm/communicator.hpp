@@ -58,10 +58,10 @@ class Work {
 };
 
 /// A group of ranks and the collectives between them. Every operation is collective over all ranks,
-/// which must call in the same order with equal counts, dtypes and roots; an empty buffer takes part
-/// like any other. `purpose` names what the message is for, e.g. "gradients, bucket 2", and appears
-/// in errors and logs. One thread at a time may use a communicator; two communicators may be used by
-/// two threads.
+/// which must call in the same order with equal counts, dtypes and roots; an empty buffer takes
+/// part like any other. `purpose` names what the message is for, e.g. "gradients, bucket 2", and
+/// appears in errors and logs. One thread at a time may use a communicator; two communicators may
+/// be used by two threads.
 class Communicator {
  public:
   virtual ~Communicator() = default;
@@ -77,8 +77,8 @@ class Communicator {
   /// receive.count == size() * send.count; rank r's part lands at r * send.count. The two must not
   /// overlap.
   virtual Work start_all_gather(Buffer send, Buffer receive, std::string_view purpose) = 0;
-  /// send.count == size() * receive.count; rank r ends with the reduction of every rank's r-th part.
-  /// The two must not overlap; `send` is left as it was.
+  /// send.count == size() * receive.count; rank r ends with the reduction of every rank's r-th
+  /// part. The two must not overlap; `send` is left as it was.
   virtual Work start_reduce_scatter(Buffer send, Buffer receive, ReduceOp op,
                                     std::string_view purpose) = 0;
   virtual void barrier(std::string_view purpose) = 0;

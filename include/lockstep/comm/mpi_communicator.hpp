@@ -19,7 +19,8 @@ class MpiCommunicator : public Communicator {
  public:
   static constexpr std::int64_t default_largest_message_bytes = std::int64_t{1} << 30;
 
-  /// A duplicate of MPI_COMM_WORLD. Collective over all ranks of the job; MPI must be up.
+  /// A duplicate of MPI_COMM_WORLD, whose all-reduce is tried for equal sums. Collective over all
+  /// ranks of the job; MPI must be up.
   static std::unique_ptr<MpiCommunicator> duplicate_world(
       std::int64_t largest_message_bytes = default_largest_message_bytes);
 
@@ -37,15 +38,21 @@ class MpiCommunicator : public Communicator {
   void barrier(std::string_view purpose) override;
   std::unique_ptr<Communicator> duplicate(std::string_view purpose) override;
 
+  /// Whether MPI's own all-reduce was found to give equal sums on all ranks. Where it was not,
+  /// floating-point sums are reduced to rank 0 and broadcast, before start_all_reduce returns.
+  bool sums_equally() const { return sums_equally_; }
+
   /// Holds the MPI_Comm; defined in src/comm/mpi_door.hpp for io, which passes it to HDF5.
   struct Handle;
   const Handle& handle() const { return *handle_; }
 
  private:
-  MpiCommunicator(std::unique_ptr<Handle> handle, std::int64_t largest_message_bytes);
+  MpiCommunicator(std::unique_ptr<Handle> handle, std::int64_t largest_message_bytes,
+                  bool sums_equally);
 
   std::unique_ptr<Handle> handle_;
   std::int64_t largest_message_bytes_;
+  bool sums_equally_;
   int rank_ = 0;
   int size_ = 1;
 };

@@ -30,8 +30,15 @@ class MpiSession {
   /// Which ranks share a node, as MPI_Comm_split_type(SHARED) tells. Collective.
   Topology topology();
 
+  /// This process's host, as gethostname() tells it. Not collective.
+  static std::string host_name();
+
   /// "MPICH 4.0.2" or the like.
   static std::string library_version();
+
+  /// What a user should know about the MPI library, such as a slower way that had to be taken;
+  /// empty where there is nothing.
+  std::string warning() const;
 
   /// MPI_Finalize; collective. Every communicator but world() must be gone.
   void finish();

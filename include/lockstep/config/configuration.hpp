@@ -12,7 +12,7 @@
 
 namespace lockstep {
 
-struct Entry;
+struct SettingEntry;
 
 /// Each setting's name and value in the order of the field tables: what files keep of a run.
 using StoredSettings = std::vector<std::pair<std::string, std::string>>;
@@ -98,9 +98,9 @@ class Configuration {
   Setting* find(std::string_view name);
   std::vector<std::string> names() const;
   std::vector<Group> groups() const;
-  void assign_all(const std::vector<Entry>& layer);
+  void assign_all(const std::vector<SettingEntry>& layer);
   /// Returns what is wrong with the entry; empty where it was assigned.
-  std::string assign(const Entry& entry);
+  std::string assign(const SettingEntry& entry);
 
   std::vector<Setting> settings_;
   std::vector<Check> checks_;

@@ -9,8 +9,8 @@
 namespace lockstep {
 
 struct Hdf5Options {
-  std::string train_data;
-  std::string val_data;
+  std::string train_data{};
+  std::string val_data{};
   std::string image_key = "images";
   std::string label_key = "labels";
   double val_fraction = 0.0;

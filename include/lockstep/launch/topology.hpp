@@ -8,10 +8,10 @@ namespace lockstep {
 struct Topology {
   int rank = 0;
   int world_size = 1;
-  int node = 0;         ///< index of this rank's node, in order of each node's lowest rank
+  int node = 0;  ///< index of this rank's node, in order of each node's lowest rank
   int node_count = 1;
-  int local_rank = 0;   ///< index among the node's ranks
-  int local_size = 1;   ///< ranks on this node; may differ from node to node
+  int local_rank = 0;  ///< index among the node's ranks
+  int local_size = 1;  ///< ranks on this node; may differ from node to node
   std::string host;
 };
 

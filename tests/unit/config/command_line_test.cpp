@@ -7,7 +7,6 @@ namespace lockstep {
 namespace {
 
 using testing::HasSubstr;
-using testing::Not;
 
 TEST(CommandLine, TakesEachFormOfAValue) {
   const std::vector<std::vector<std::string>> forms{
@@ -105,6 +104,8 @@ TEST(CommandLine, ReadsOnBehindAnUnknownOptionAndItsValue) {
   example.read({"--weight_decai", "8", "--batch_size", "16"});
   EXPECT_THAT(example.wrong(), HasSubstr("1 error\n"));
   EXPECT_EQ(example.batch_size, 16);
+  example.read({"--weight_decai=8", "stray"});
+  EXPECT_THAT(example.wrong(), HasSubstr("stray: unexpected argument"));
 }
 
 TEST(CommandLine, SaysWhichOptionNeedsAValue) {

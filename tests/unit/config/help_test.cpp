@@ -8,9 +8,6 @@
 namespace lockstep {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
-
 TEST(Help, ShowsGroupsAlignedWithRangesAndDefaults) {
   Example example;
   EXPECT_THAT(

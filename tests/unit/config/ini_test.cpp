@@ -10,18 +10,18 @@ using testing::HasSubstr;
 
 /// The value of the only line `x = <text>`.
 std::string value_of(const std::string& text) {
-  const Layer layer = read_ini("x = " + text, "f");
+  const SettingLayer layer = read_ini("x = " + text, "f");
   if (layer.size() != 1 || !layer[0].problem.empty()) return "not one good entry";
   return layer[0].value;
 }
 
 std::string problem_of(const std::string& text) {
-  const Layer layer = read_ini(text, "f");
+  const SettingLayer layer = read_ini(text, "f");
   return layer.empty() ? "" : layer.back().problem;
 }
 
 TEST(Ini, ReadsNamesValuesAndLines) {
-  const Layer layer =
+  const SettingLayer layer =
       read_ini("# head\r\n\r\n[Training]  ; section\nbatch-size = 8\n lr=0.5\r\n;end", "train.ini");
   ASSERT_EQ(layer.size(), 2U);
   EXPECT_EQ(layer[0].name, "batch_size");
@@ -39,6 +39,7 @@ TEST(Ini, EndsValuesAtCommentsThatStandApart) {
   EXPECT_EQ(value_of("a#1;2"), "a#1;2");
   EXPECT_EQ(value_of("# note"), "");
   EXPECT_EQ(value_of(""), "");
+  EXPECT_EQ(read_ini("x =# note", "f").at(0).value, "");
   EXPECT_EQ(value_of("a = b"), "a = b");
 }
 

@@ -7,7 +7,6 @@ namespace lockstep {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::Pair;
 
 TEST(Merge, AssignsAFieldOfSeveralTablesInAllOfThem) {

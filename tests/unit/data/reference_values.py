@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the constants of epoch_order_test.cpp and synthetic_test.cpp, from the algorithms as the
+"""Prints the constants of the tests in this folder, from the algorithms as the
 headers document them, in integers and functions of Python alone."""
 import math
 import struct
@@ -73,6 +73,8 @@ if __name__ == "__main__":
         print(f"synthetic seed 42 number {number}: label {synthetic_label(42, number, 10)}",
               [f"{value:.9g}" for value in synthetic_values(42, number, 5)])
     print("labels", [synthetic_label(42, number, 10) for number in range(20)])
+    print("split of 20, fraction 0.25:",
+          sorted(sample_at(0x73706C6974, 0, 20, position) for position in range(5)))
     try:
         import numpy as np
         import xxhash

@@ -62,21 +62,6 @@ TEST(Synthetic, ImagesAreStandardNormal) {
   EXPECT_NEAR(fourths / count, 3.0, 5.0 * std::sqrt(96.0 / count));
 }
 
-TEST(Synthetic, ValidationSamplesAreNotTrainingSamples) {
-  SyntheticBuilder builder({.synthetic_size = 4, .synthetic_val_size = 3, .image_size = 2});
-  // Neither a file nor another rank is needed, so neither is touched.
-  const Splits splits =
-      builder.build(*static_cast<IoThread*>(nullptr), *static_cast<Communicator*>(nullptr), 42);
-  ASSERT_EQ(splits.training->size(), 4);
-  ASSERT_EQ(splits.validation->size(), 3);
-  EXPECT_EQ(splits.training->image_shape(), (ImageShape{3, 2, 2}));
-  for (std::int64_t a = 0; a < 3; ++a) {
-    for (std::int64_t b = 0; b < 4; ++b) {
-      EXPECT_NE(image_of(*splits.validation, a), image_of(*splits.training, b));
-    }
-  }
-}
-
 TEST(Synthetic, RefusesASampleThatIsNotThere) {
   const auto data = make_synthetic({1, 1, 1}, 10, 2, 42);
   std::vector<float> image(1);

@@ -1,0 +1,143 @@
+#include "lockstep/io/metrics_file.hpp"
+
+#include <cmath>
+
+#include <gmock/gmock.h>
+
+#include "lockstep/io/checkpoint_file.hpp"
+
+#include "unit/io/shared_directory.hpp"
+
+namespace lockstep {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class MetricsFile : public SharedDirectoryTest {
+ protected:
+  std::filesystem::path path() const { return directory() / "metrics.h5"; }
+
+  /// Rank 0's epochs take 1 s, the next rank's 2 s and so on.
+  MetricsHistory history(std::int64_t epochs) const {
+    MetricsHistory history;
+    const double seconds = 1.0 + rank();
+    for (std::int64_t e = 0; e < epochs; ++e) {
+      const double nan = std::nan("");
+      history.epoch.append({{"epoch", e},
+                            {"global_step", 10 * (e + 1)},
+                            {"samples_seen", 1000 * (e + 1)},
+                            {"lr", 0.5},
+                            {"train_loss_sum", 100.0},
+                            {"train_loss", 0.1},
+                            {"train_accuracy", 0.75},
+                            {"train_correct", 750},
+                            {"train_samples", 1000},
+                            {"val_loss_sum", nan},
+                            {"val_loss", nan},
+                            {"val_accuracy", nan},
+                            {"val_correct", 0},
+                            {"val_samples", 0},
+                            {"epoch_seconds", seconds},
+                            {"train_seconds", seconds},
+                            {"val_seconds", 0.0},
+                            {"images_per_second", 1000.0 / seconds}});
+      history.rank.append({{"train_samples", 100 * rank() + e},
+                           {"train_seconds", seconds},
+                           {"data_wait_seconds", 0.125},
+                           {"peak_rss_bytes", 1 << 20}});
+      history.step.append({{"global_step", 10 * (e + 1)},
+                           {"epoch", e},
+                           {"samples", 1000},
+                           {"loss_sum", 100.0},
+                           {"loss", 0.1},
+                           {"lr", 0.5},
+                           {"images_per_second", 500.0},
+                           {"elapsed_seconds", seconds * static_cast<double>(e)}});
+    }
+    return history;
+  }
+};
+
+TEST_F(MetricsFile, ComesBackWithEachRanksOwnColumn) {
+  write_metrics(path(), history(2), {}, comm());
+  const MetricsHistory back = read_metrics(path(), comm());
+  EXPECT_EQ(back.epoch.rows(), 2);
+  EXPECT_THAT(back.epoch.integers("samples_seen"), ElementsAre(1000, 2000));
+  EXPECT_THAT(back.step.integers("global_step"), ElementsAre(10, 20));
+  EXPECT_TRUE(std::isnan(back.epoch.reals("val_loss")[1]));
+  EXPECT_THAT(back.rank.integers("train_samples"), ElementsAre(100 * rank(), 100 * rank() + 1));
+  EXPECT_THAT(back.rank.reals("train_seconds"), ElementsAre(1.0 + rank(), 1.0 + rank()));
+}
+
+TEST_F(MetricsFile, WhatAllRanksMeasuredIsRankZeros) {
+  write_metrics(path(), history(2), {}, comm());
+  const MetricsHistory back = read_metrics(path(), comm());
+  EXPECT_THAT(back.epoch.reals("epoch_seconds"), ElementsAre(1.0, 1.0));
+  EXPECT_THAT(back.step.reals("elapsed_seconds"), ElementsAre(0.0, 1.0));
+}
+
+TEST_F(MetricsFile, TheRankTableHoldsAColumnARank) {
+  write_metrics(path(), history(2), {}, comm());
+  ArrayFileReader file(path(), metrics_format(), comm());
+  const ArrayInfo* info = file.find("/rank/train_samples");
+  ASSERT_NE(info, nullptr);
+  EXPECT_EQ(info->shape, (std::vector<std::int64_t>{2, size()}));
+  const std::vector<std::byte> bytes = file.read("/rank/train_samples");
+  const auto* values = reinterpret_cast<const std::int64_t*>(bytes.data());
+  for (int epoch = 0; epoch < 2; ++epoch) {
+    for (int r = 0; r < size(); ++r) EXPECT_EQ(values[epoch * size() + r], 100 * r + epoch);
+  }
+}
+
+TEST_F(MetricsFile, WithoutRowsIsReadable) {
+  write_metrics(path(), {}, {}, comm());
+  const MetricsHistory back = read_metrics(path(), comm());
+  EXPECT_EQ(back.epoch.rows(), 0);
+  EXPECT_EQ(back.rank.rows(), 0);
+}
+
+TEST_F(MetricsFile, GrowsByWholeReplacement) {
+  write_metrics(path(), history(1), {}, comm());
+  write_metrics(path(), history(3), {}, comm());
+  EXPECT_EQ(read_metrics(path(), comm()).epoch.rows(), 3);
+  EXPECT_FALSE(std::filesystem::exists(directory() / "metrics.h5.tmp"));
+}
+
+TEST_F(MetricsFile, TravelsInACheckpointUnderMetrics) {
+  const MetricsHistory written = history(2);
+  const auto checkpoint = directory() / "step_000000000020.h5";
+  const Content content{
+      .arrays = arrays_of(written, "/metrics", size()), .attributes = {}, .groups = {}};
+  write_checkpoint(checkpoint, content, comm());
+  CheckpointReader file(checkpoint, comm());
+  EXPECT_NE(file.find("/metrics/epoch/train_loss"), nullptr);
+  const MetricsHistory back = read_history(file, "/metrics", comm());
+  EXPECT_EQ(back.rank.integers("train_samples"), written.rank.integers("train_samples"));
+  EXPECT_EQ(back.epoch.integers("epoch"), written.epoch.integers("epoch"));
+}
+
+TEST_F(MetricsFile, AMissingQuantityIsNamed) {
+  const Content content{.arrays = {}, .attributes = {}, .groups = {}};
+  write_array_file(path(), metrics_format(), content, comm());
+  EXPECT_THAT(common_error([&] { read_metrics(path(), comm()); }), HasSubstr("/epoch/epoch"));
+}
+
+TEST_F(MetricsFile, OfAnotherNumberOfRanksIsRefused) {
+  const MetricsHistory mine = history(1);
+  std::vector<ArrayView> arrays = arrays_of(mine, "", size());
+  const std::vector<std::int64_t> more(static_cast<std::size_t>(size()) + 1, 0);
+  for (ArrayView& array : arrays) {
+    if (array.placement != Placement::per_rank_column) continue;
+    array.placement = Placement::replicated;
+    array.shape = {1, size() + 1};
+    array.data = more.data();
+  }
+  const Content content{.arrays = arrays, .attributes = {}, .groups = {}};
+  write_array_file(path(), metrics_format(), content, comm());
+  EXPECT_THAT(common_error([&] { read_metrics(path(), comm()); }),
+              HasSubstr("/rank/train_samples"));
+}
+
+}  // namespace
+}  // namespace lockstep
