@@ -67,7 +67,7 @@ def run_lockstep(args, figures):
         samples = args.ranks * args.batch_size * BLOCK_STEPS * BLOCKS
         launch(args, [
             args.lockstep, "train", "--dataset", "synthetic", "--synthetic_size", samples,
-            "--synthetic_val_size", args.ranks, "--epochs", 1, "--batch_size", args.batch_size,
+            "--epochs", 1, "--eval_every", 0, "--batch_size", args.batch_size, "--threads", 1,
             "--log_interval", BLOCK_STEPS, "--output_dir", output,
             "--no-use_amp" if args.fp32 else "--use_amp"])
         events = [json.loads(line) for line in (output / "log.jsonl").read_text().splitlines()]
@@ -133,8 +133,8 @@ def main():
     description = machine()
     precision = "float32" if args.fp32 else "bfloat16"
     print(f"{description['cpu']}, {description['cores']} cores, "
-          f"load {description['load_average_before']:.1f} before; {args.ranks} ranks of one thread, "
-          f"{args.batch_size} images a rank, {precision}, medians of {args.rounds} rounds")
+          f"load {description['load_average_before']:.1f} before; {args.ranks} ranks of one "
+          f"thread, {args.batch_size} images a rank, {precision}, medians of {args.rounds} rounds")
     columns = {name: Figures() for name in programs}
     for _ in range(args.rounds):
         for name, run in programs.items():

@@ -29,12 +29,13 @@ from mini_resnet import MiniResNet  # noqa: E402
 SEED = 42
 STEPS = 20
 GLOBAL_BATCH = 32
+SMALL_BATCH = 4
 SGD = {"lr": 0.01, "momentum": 0.9, "weight_decay": 1e-4}
 SAMPLES = 64
 
-# How far a second run may be from the stored one: (relative, absolute). float64 allows for another
-# machine's order of summation, carried through 20 steps.
-TOLERANCE = {"float64": (1e-9, 1e-11), "float32": (1e-4, 1e-6), "bfloat16": (2e-2, 0.0)}
+# The relative difference (L2) allowed to a data set computed again: rounding in another order, as
+# another processor has it, carried through 20 steps in float64.
+TOLERANCE = {"float64": 1e-10, "float32": 1e-4, "bfloat16": 2e-2}
 
 
 @dataclass(frozen=True)
@@ -133,10 +134,32 @@ def run(case, batches):
         return torch.load(os.path.join(directory, "result"), weights_only=False)
 
 
-def one_step_float32(batches, memory_format):
+def smallest_relu_input(images):
+    model = new_model("batch")
+    smallest = []
+    for module in model.modules():
+        if isinstance(module, torch.nn.ReLU):
+            module.register_forward_pre_hook(
+                lambda _, inputs: smallest.append(inputs[0].detach().abs().min().item()))
+    model(images)
+    return min(smallest)
+
+
+def decided_batch(batches):
+    """The samples, of all runs of SMALL_BATCH, whose ReLU inputs keep furthest from zero. Where one
+    is within rounding of zero, whether its gradient passes differs from machine to machine, and
+    float32 gradients differ by far more than rounding."""
+    images = batches["images"].flatten(0, 1).split(SMALL_BATCH)
+    labels = batches["labels"].flatten().split(SMALL_BATCH)
+    margins = [smallest_relu_input(samples) for samples in images]
+    best = int(numpy.argmax(margins))
+    return {"images": images[best], "labels": labels[best], "smallest_relu_input": margins[best]}
+
+
+def one_step_float32(batch, memory_format):
     model = new_model("batch", torch.float32).to(memory_format=memory_format)
-    images = batches["images"][0].float().contiguous(memory_format=memory_format)
-    loss = F.cross_entropy(model(images), batches["labels"][0])
+    images = batch["images"].float().contiguous(memory_format=memory_format)
+    loss = F.cross_entropy(model(images), batch["labels"])
     loss.backward()
     norm = sum(gradient.double().square().sum() for _, gradient in gradients(model)).sqrt()
     return {"loss": loss.item(), "gradient_l2": norm.item(),
@@ -168,10 +191,12 @@ def compute(arrays):
     for name, case in TRAINING.items():
         print(f"{name} ...", flush=True)
         contents[name] = {"attributes": {**vars(case), "dtype": "float64"}, **run(case, batches)}
+    small_batch = decided_batch(batches)
+    contents["small_batch"] = {key: numpy.asarray(value) for key, value in small_batch.items()}
     for name, memory_format in (("fp32_contiguous", torch.contiguous_format),
                                 ("fp32_channels_last", torch.channels_last)):
         contents[name] = {"attributes": {**vars(TRAINING["bn_1"]), "dtype": "float32"},
-                          **one_step_float32(batches, memory_format)}
+                          **one_step_float32(small_batch, memory_format)}
     contents["bf16_channels_last"] = {"attributes": {**vars(TRAINING["bn_1"]), "dtype": "bfloat16"},
                                       **loss_bfloat16(batches)}
     return contents
@@ -200,7 +225,7 @@ def write_file(path, contents):
 
 
 def differences(stored, contents, dtype="float64", path=""):
-    """Yields (path, dtype, largest difference, whether it is within the tolerance)."""
+    """Yields (dtype, relative difference, path) of each data set."""
     dtype = contents.get("attributes", {}).get("dtype", dtype)
     for name, value in contents.items():
         if name == "attributes":
@@ -209,21 +234,21 @@ def differences(stored, contents, dtype="float64", path=""):
             yield from differences(stored[name], value, dtype, f"{path}/{name}")
             continue
         expected = stored[name][...]
-        relative, absolute = TOLERANCE[dtype]
-        yield (f"{path}/{name}", dtype, numpy.abs(value - expected).max(),
-               numpy.allclose(value, expected, rtol=relative, atol=absolute))
+        scale = numpy.linalg.norm(expected.ravel()) or 1.0
+        yield dtype, numpy.linalg.norm((value - expected).ravel()) / scale, f"{path}/{name}"
 
 
 def check(path):
     with h5py.File(path) as file:
         contents = compute({key: value[...] for key, value in file["batches"].items()})
         found = list(differences(file, contents))
-    for dtype in TOLERANCE:
-        largest = max((difference, name) for name, kind, difference, _ in found if kind == dtype)
-        print(f"{dtype}: largest difference {largest[0]:.3g} at {largest[1]}")
-    wrong = [name for name, _, _, within in found if not within]
-    if wrong:
-        print(f"not reproduced: {len(wrong)} of {len(found)}, first {wrong[0]}")
+    wrong = False
+    for dtype, tolerance in TOLERANCE.items():
+        largest = max(item[1:] for item in found if item[0] == dtype)
+        within = largest[0] <= tolerance  # false where it is NaN
+        wrong = wrong or not within
+        print(f"{dtype}: largest relative difference {largest[0]:.3g}, at {largest[1]}: "
+              f"{'ok' if within else f'more than {tolerance:g}'}")
     return 1 if wrong else 0
 
 

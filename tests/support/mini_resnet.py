@@ -27,15 +27,16 @@ class BasicBlock(nn.Module):
         self.norm1 = norm(channels)
         self.conv2 = nn.Conv2d(channels, channels, 3, padding=1, bias=False)
         self.norm2 = norm(channels)
+        self.relu = nn.ReLU(inplace=True)
         self.shortcut = nn.Identity()
         if stride != 1 or in_channels != channels:
             self.shortcut = nn.Sequential(
                 nn.Conv2d(in_channels, channels, 1, stride, bias=False), norm(channels))
 
     def forward(self, x):
-        y = F.relu(self.norm1(self.conv1(x)), inplace=True)
+        y = self.relu(self.norm1(self.conv1(x)))
         y = self.norm2(self.conv2(y))
-        return F.relu(y + self.shortcut(x), inplace=True)
+        return self.relu(y + self.shortcut(x))
 
 
 class MiniResNet(nn.Module):
@@ -44,6 +45,7 @@ class MiniResNet(nn.Module):
         make_norm = NORMS[norm]
         self.conv1 = nn.Conv2d(in_channels, width, 3, padding=1, bias=False)
         self.norm1 = make_norm(width)
+        self.relu = nn.ReLU(inplace=True)
         self.layer1 = self._stage(width, width, 1, make_norm)
         self.layer2 = self._stage(width, 2 * width, 2, make_norm)
         self.layer3 = self._stage(2 * width, 4 * width, 2, make_norm)
@@ -55,6 +57,6 @@ class MiniResNet(nn.Module):
                              BasicBlock(channels, channels, 1, norm))
 
     def forward(self, images):
-        x = F.relu(self.norm1(self.conv1(images)), inplace=True)
+        x = self.relu(self.norm1(self.conv1(images)))
         x = self.layer3(self.layer2(self.layer1(x)))
         return self.fc(F.adaptive_avg_pool2d(x, 1).flatten(1))

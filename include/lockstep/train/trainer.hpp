@@ -9,7 +9,7 @@
 
 #include "lockstep/base/log.hpp"
 #include "lockstep/comm/communicator.hpp"
-#include "lockstep/control/agreement.hpp"
+#include "lockstep/control/stop_agreement.hpp"
 #include "lockstep/control/stop_request.hpp"
 #include "lockstep/data/loader.hpp"
 #include "lockstep/io/checkpoint_store.hpp"
@@ -97,7 +97,7 @@ class Trainer {
   TrainingStep step_;
   Recorder recorder_;
   CheckpointStore store_;
-  Agreement agreement_;
+  StopAgreement agreement_;
   std::optional<PendingLogPoint> pending_;
   double learning_rate_ = 0.0;  // of the last step
   double last_loss_ = std::numeric_limits<double>::quiet_NaN();

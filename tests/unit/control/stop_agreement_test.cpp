@@ -1,4 +1,4 @@
-#include "lockstep/control/agreement.hpp"
+#include "lockstep/control/stop_agreement.hpp"
 
 #include <gtest/gtest.h>
 #include <mpi.h>
@@ -11,10 +11,10 @@
 namespace lockstep {
 namespace {
 
-TEST(Agreement, OneRanksWishIsKnownToAllOneStepLater) {
+TEST(StopAgreement, OneRanksWishIsKnownToAllOneStepLater) {
   const std::unique_ptr<Communicator> comm = MpiCommunicator::duplicate_world();
   const int last = comm->size() - 1;
-  Agreement agreement(*comm);
+  StopAgreement agreement(*comm);
   EXPECT_EQ(agreement.exchange({}).stop_signal, 0);
   const Wishes mine{.stop_signal = comm->rank() == last ? SIGUSR1 : 0};
   EXPECT_EQ(agreement.exchange(mine).stop_signal, 0);
@@ -22,9 +22,9 @@ TEST(Agreement, OneRanksWishIsKnownToAllOneStepLater) {
   EXPECT_EQ(agreement.settle().stop_signal, 0);
 }
 
-TEST(Agreement, SettledTellsTheLastWishAndStartsAnew) {
+TEST(StopAgreement, SettledTellsTheLastWishAndStartsAnew) {
   const std::unique_ptr<Communicator> comm = MpiCommunicator::duplicate_world();
-  Agreement agreement(*comm);
+  StopAgreement agreement(*comm);
   agreement.exchange({.stop_signal = comm->rank() == 0 ? SIGTERM : 0});
   EXPECT_EQ(agreement.settle().stop_signal, SIGTERM);
   EXPECT_EQ(agreement.exchange({}).stop_signal, 0);

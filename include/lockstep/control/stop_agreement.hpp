@@ -15,12 +15,12 @@ struct Wishes {
 
 /// Lets ranks agree without stopping for it: wishes handed in at step k travel in one small
 /// non-blocking MAX reduction while step k runs, and are known to every rank at step k + 1.
-class Agreement {
+class StopAgreement {
  public:
   /// Duplicates `comm`; collective.
-  explicit Agreement(Communicator& comm);
-  Agreement(const Agreement&) = delete;
-  Agreement& operator=(const Agreement&) = delete;
+  explicit StopAgreement(Communicator& comm);
+  StopAgreement(const StopAgreement&) = delete;
+  StopAgreement& operator=(const StopAgreement&) = delete;
 
   /// Hands in this rank's wishes and returns what all ranks agreed on at the previous call (nothing
   /// at the first). Collective. Always waits for the message rather than testing for it, since a

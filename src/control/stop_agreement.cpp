@@ -1,4 +1,4 @@
-#include "lockstep/control/agreement.hpp"
+#include "lockstep/control/stop_agreement.hpp"
 
 #include <span>
 
@@ -7,9 +7,9 @@ namespace {
 constexpr const char* purpose = "agreement on stopping";
 }  // namespace
 
-Agreement::Agreement(Communicator& comm) : comm_(comm.duplicate(purpose)), words_(1, 0) {}
+StopAgreement::StopAgreement(Communicator& comm) : comm_(comm.duplicate(purpose)), words_(1, 0) {}
 
-Wishes Agreement::settle() {
+Wishes StopAgreement::settle() {
   under_way_.wait();
   under_way_ = Work();
   const Wishes agreed{.stop_signal = words_[0]};
@@ -17,7 +17,7 @@ Wishes Agreement::settle() {
   return agreed;
 }
 
-Wishes Agreement::exchange(const Wishes& mine) {
+Wishes StopAgreement::exchange(const Wishes& mine) {
   const Wishes agreed = settle();
   words_[0] = mine.stop_signal;
   under_way_ = comm_->start_all_reduce(buffer_of(std::span(words_)), ReduceOp::max, purpose);
