@@ -147,6 +147,7 @@ double Trainer::remaining_seconds() const {
 }
 
 void Trainer::estimate_total_time() {
+  if (remaining_seconds() < 1.0) return;
   parts_.log.info("estimate: the training up to epoch " + std::to_string(epochs_to_do()) +
                   " takes about " + duration_text(remaining_seconds()) + " more");
 }

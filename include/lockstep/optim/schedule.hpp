@@ -42,7 +42,7 @@ class ConstantScheduleBuilder : public ScheduleBuilder {
   std::unique_ptr<Schedule> build() const override;
 
  private:
-  double lr_ = 0.1;
+  double lr_ = 0.01;
 };
 
 /// From `lr` to `lr_min` along half a cosine, without restarts (Loshchilov and Hutter, 2017):
@@ -58,7 +58,7 @@ class CosineScheduleBuilder : public ScheduleBuilder {
   std::unique_ptr<Schedule> build() const override;
 
  private:
-  double lr_ = 0.1;
+  double lr_ = 0.01;
   double lr_min_ = 0.0;
   std::string lr_update_ = "step";
 };
