@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cstring>
-#include <map>
 
 #include <fcntl.h>
 
@@ -8,7 +7,7 @@
 #include "lockstep/io/array_file.hpp"
 
 #include "io/agreement.hpp"
-#include "io/content_packing.hpp"
+#include "io/file_contents.hpp"
 #include "io/hdf5.hpp"
 #include "io/posix_file.hpp"
 #include "io/slices.hpp"
@@ -20,39 +19,15 @@ struct ArrayFileReader::State {
   std::filesystem::path path;
   Communicator* comm = nullptr;
   hdf5::FileHandle file;  ///< rank 0's only
-  std::vector<ArrayInfo> arrays;
-  std::vector<Attribute> attributes;
-  std::map<std::string, Settings, std::less<>> groups;
+  FileContents contents;
   Settings no_settings;
 
   void open(const FileFormat& format);
-  void check_format(const FileFormat& format) const;
-  void look_around();
-  std::string packed() const;
-  void unpack(const std::string& message);
   std::string attempt_to_read(std::string_view array_path) const;
   std::vector<std::byte> read_whole(const ArrayInfo& info);
 };
 
 namespace {
-
-template <typename T>
-const T* attribute_of(const std::vector<Attribute>& attributes, std::string_view name) {
-  for (const Attribute& attribute : attributes) {
-    if (attribute.name == name) return std::get_if<T>(&attribute.value);
-  }
-  return nullptr;
-}
-
-Settings texts_among(std::vector<Attribute> attributes) {
-  Settings settings;
-  for (Attribute& attribute : attributes) {
-    if (auto* text = std::get_if<std::string>(&attribute.value)) {
-      settings.emplace_back(std::move(attribute.name), std::move(*text));
-    }
-  }
-  return settings;
-}
 
 std::size_t bytes_of(const ArrayInfo& info) {
   return static_cast<std::size_t>(element_count(info.shape)) * size_of(info.dtype);
@@ -80,83 +55,7 @@ void ArrayFileReader::State::open(const FileFormat& format) {
   if (format.user_block) check_user_block(path);
   // No locks: what carries this name was finished before it got it.
   file = hdf5::open_file(path, false);
-  attributes = hdf5::read_attributes(file.get());
-  check_format(format);
-  look_around();
-}
-
-void ArrayFileReader::State::check_format(const FileFormat& format) const {
-  const std::string attempted = "open '" + path.string() + "'";
-  const std::string* name = attribute_of<std::string>(attributes, "format");
-  const std::int64_t* found = attribute_of<std::int64_t>(attributes, "format_version");
-  if (name == nullptr || found == nullptr || *name != format.name) {
-    throw Error(attempted, "it is not a " + format.name + " file; its root attribute format is " +
-                               (name == nullptr ? "missing" : "'" + *name + "'"));
-  }
-  if (*found > format.version) {
-    throw Error(attempted,
-                "it has format version " + std::to_string(*found) +
-                    ", this program reads up to version " + std::to_string(format.version),
-                "use the newer Lockstep that wrote it");
-  }
-}
-
-void ArrayFileReader::State::look_around() {
-  const hdf5::Listing listing = hdf5::list_objects(file.get());
-  for (const std::string& group : listing.groups) {
-    const hdf5::ObjectHandle opened = hdf5::open_object(file.get(), group);
-    groups[group] = texts_among(hdf5::read_attributes(opened.get()));
-  }
-  for (const std::string& name : listing.datasets) {
-    const hdf5::ObjectHandle dataset = hdf5::open_object(file.get(), name);
-    const std::optional<DType> dtype = hdf5::dtype_of(hdf5::type_of(dataset).get());
-    if (!dtype) throw Error(attempt_to_read(name), "its elements are of a type that is not used");
-    ArrayInfo info{.path = name, .dtype = *dtype, .shape = hdf5::shape_of(dataset)};
-    if (hdf5::has_attribute(dataset.get(), "units")) {
-      const auto units = hdf5::read_attribute(dataset.get(), "units");
-      if (units && std::holds_alternative<std::string>(*units)) {
-        info.units = std::get<std::string>(*units);
-      }
-    }
-    arrays.push_back(std::move(info));
-  }
-}
-
-std::string ArrayFileReader::State::packed() const {
-  Packer packer;
-  pack(packer, attributes);
-  packer.add(static_cast<std::int64_t>(groups.size()));
-  for (const auto& [group, settings] : groups) {
-    packer.add(group);
-    pack(packer, settings);
-  }
-  packer.add(static_cast<std::int64_t>(arrays.size()));
-  for (const ArrayInfo& info : arrays) {
-    packer.add(info.path);
-    packer.add(name_of(info.dtype));
-    packer.add(info.shape);
-    packer.add(info.units);
-  }
-  return packer.bytes();
-}
-
-void ArrayFileReader::State::unpack(const std::string& message) {
-  Unpacker unpacker(message);
-  attributes = unpack_attributes(unpacker);
-  groups.clear();
-  for (std::int64_t count = unpacker.integer(); count > 0; --count) {
-    std::string group = unpacker.text();
-    groups[group] = unpack_settings(unpacker);
-  }
-  arrays.clear();
-  for (std::int64_t count = unpacker.integer(); count > 0; --count) {
-    ArrayInfo info;
-    info.path = unpacker.text();
-    info.dtype = dtype_named(unpacker.text());
-    info.shape = unpacker.integers();
-    info.units = unpacker.text();
-    arrays.push_back(std::move(info));
-  }
+  contents = contents_of(file, path, format);
 }
 
 std::string ArrayFileReader::State::attempt_to_read(std::string_view array_path) const {
@@ -183,7 +82,8 @@ ArrayFileReader::ArrayFileReader(std::filesystem::path path, const FileFormat& f
   Agreement agreement(comm);
   agreement.attempt_on_root([&] { state_->open(format); });
   agreement.settle();
-  state_->unpack(broadcast_text(comm, state_->packed(), 0, "contents of a file"));
+  state_->contents =
+      unpacked_contents(broadcast_text(comm, packed(state_->contents), 0, "contents of a file"));
 }
 
 ArrayFileReader::ArrayFileReader(ArrayFileReader&&) noexcept = default;
@@ -195,22 +95,22 @@ const std::filesystem::path& ArrayFileReader::path() const {
 }
 
 const std::vector<ArrayInfo>& ArrayFileReader::arrays() const {
-  return state_->arrays;
+  return state_->contents.arrays;
 }
 
 const ArrayInfo* ArrayFileReader::find(std::string_view array_path) const {
-  const auto found = std::find_if(state_->arrays.begin(), state_->arrays.end(),
+  const auto found = std::find_if(state_->contents.arrays.begin(), state_->contents.arrays.end(),
                                   [&](const ArrayInfo& info) { return info.path == array_path; });
-  return found == state_->arrays.end() ? nullptr : &*found;
+  return found == state_->contents.arrays.end() ? nullptr : &*found;
 }
 
 const std::vector<Attribute>& ArrayFileReader::attributes() const {
-  return state_->attributes;
+  return state_->contents.attributes;
 }
 
 const Settings& ArrayFileReader::settings(std::string_view group) const {
-  const auto found = state_->groups.find(group);
-  return found == state_->groups.end() ? state_->no_settings : found->second;
+  const auto found = state_->contents.groups.find(group);
+  return found == state_->contents.groups.end() ? state_->no_settings : found->second;
 }
 
 void ArrayFileReader::read(const ArrayTarget& target) {
@@ -222,8 +122,9 @@ void ArrayFileReader::read(const ArrayTarget& target) {
   Agreement agreement(comm);
   agreement.attempt([&] {
     const std::string expected = description_of(target.dtype, target.shape);
-    if (info == nullptr)
+    if (info == nullptr) {
       throw Error(attempted, "expected " + expected + ", found no such data set");
+    }
     if (info->dtype != target.dtype || info->shape != target.shape) {
       throw Error(attempted,
                   "expected " + expected + ", found " + description_of(info->dtype, info->shape));

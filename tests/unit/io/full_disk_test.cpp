@@ -1,5 +1,6 @@
 // What happens when the disk is full: found out before the data goes out, or while it does.
 #include <csignal>
+#include <optional>
 
 #include <gmock/gmock.h>
 #include <sys/mount.h>
@@ -35,6 +36,25 @@ class FileSizeLimit {
  private:
   void (*handler_)(int);
   rlimit before_{};
+};
+
+/// An empty file system of one MiB on a directory.
+class SmallFileSystem {
+ public:
+  explicit SmallFileSystem(std::filesystem::path directory)
+      : directory_(std::move(directory)),
+        mounted_(::mount("none", directory_.c_str(), "tmpfs", 0, "size=1m") == 0) {}
+  SmallFileSystem(const SmallFileSystem&) = delete;
+  SmallFileSystem& operator=(const SmallFileSystem&) = delete;
+  ~SmallFileSystem() {
+    if (mounted_) ::umount2(directory_.c_str(), MNT_DETACH);
+  }
+
+  bool mounted() const { return mounted_; }
+
+ private:
+  std::filesystem::path directory_;
+  bool mounted_;
 };
 
 class FullDisk : public SharedDirectoryTest {
@@ -84,10 +104,9 @@ TEST_F(FullDisk, MetOnOneRankWhileWritingFailsOnAll) {
 }
 
 TEST_F(FullDisk, OfARealFileSystemLeavesThePreviousCheckpoint) {
-  std::string mounted;
-  if (rank() == 0 && ::mount("none", directory().c_str(), "tmpfs", 0, "size=1m") == 0) {
-    mounted = "yes";
-  }
+  std::optional<SmallFileSystem> disk;
+  if (rank() == 0) disk.emplace(directory());
+  const std::string mounted = disk && disk->mounted() ? "yes" : "";
   if (broadcast_text(comm(), mounted, 0, "test").empty()) GTEST_SKIP() << "needs to mount a tmpfs";
   const CheckpointStore store(directory());
   write_checkpoint(store.path(1), content(std::vector<float>(10, 1.0F)), comm());
@@ -98,7 +117,7 @@ TEST_F(FullDisk, OfARealFileSystemLeavesThePreviousCheckpoint) {
                           HasSubstr("No space left on device"), HasSubstr("bytes are free")));
   EXPECT_EQ(store.newest_valid(comm()).entry->step, 1);
   EXPECT_FALSE(std::filesystem::exists(temporary_path(store.path(2))));
-  on_rank_0([&] { ::umount(directory().c_str()); });
+  comm().barrier("test");
 }
 
 }  // namespace
