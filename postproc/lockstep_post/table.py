@@ -12,7 +12,7 @@ HEADINGS = ("epoch", "step", "lr", "train loss", "train acc", "val loss", "val a
 def format_table(run: Run) -> str:
     """The epochs of `run` as an aligned table, and a closing line with its best validation.
 
-    Epochs count from 0, as in the file; accuracies are in percent; "-" stands where an epoch was
+    Epochs count from 1, as in the log (in the file from 0); accuracies are in percent; "-" stands where an epoch was
     not validated ("nan" is a loss that really is not a number).
     """
     rows = [HEADINGS] + [_row(run, index) for index in range(run.epochs)]
@@ -26,7 +26,7 @@ def _row(run: Run, index: int) -> tuple:
     epoch = {name: values[index] for name, values in run.epoch.items()}
     validated = run.validated[index]
     return (
-        str(epoch["epoch"]),
+        str(epoch["epoch"] + 1),
         str(epoch["global_step"]),
         f"{epoch['lr']:.4g}",
         _loss(epoch["train_loss"]),
@@ -43,7 +43,7 @@ def _closing_line(run: Run) -> str:
         validation = "no validation yet"
     else:
         accuracy, epoch = run.epoch["val_accuracy"][best], run.epoch["epoch"][best]
-        validation = f"best validation accuracy {_percent(accuracy)} at epoch {epoch}"
+        validation = f"best validation accuracy {_percent(accuracy)} at epoch {epoch + 1}"
     return f"{validation}, world size {run.world_size}, total time {_duration(run.seconds)}"
 
 

@@ -56,6 +56,9 @@ Job join_job(const CommandContext& context, const TrainOptions& options) {
     if (findings.error) throw UsageError(*findings.error);
     if (context.session.rank() != 0) return;
     for (const std::string& warning : findings.warnings) context.log.warn(warning);
+    if (const std::string warning = context.session.warning(); !warning.empty()) {
+      context.log.warn(warning);
+    }
   });
 
   Job job;

@@ -38,7 +38,7 @@ std::vector<ScalarField> scalar_fields(LoopState& loop, std::int64_t& applied_st
     return ScalarField{path, DType::int64, units, Placement::per_rank, &value};
   };
   const auto own_real = [](const char* path, double& value) {
-    return ScalarField{path, DType::float64, "nat", Placement::per_rank, &value};
+    return ScalarField{path, DType::float64, "nats", Placement::per_rank, &value};
   };
   return {
       shared("/sampler/epoch", "epochs", loop.position.epoch),

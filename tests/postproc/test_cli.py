@@ -37,7 +37,7 @@ class Commands(FilesTest):
         other = samples.write_metrics(self.directory / "other" / "metrics.h5", epochs=1)
         self.assert_result(self.lockstep_post("table", self.run_path, other), 0,
                            out=[f"run ({self.run_path}/metrics.h5)\nepoch", f"\n\nother ({other})\n",
-                                "best validation accuracy 75.00 % at epoch 2, world size 2"])
+                                "best validation accuracy 75.00 % at epoch 3, world size 2"])
         self.assertTrue(self.lockstep_post("table", "run").stdout.startswith("epoch  step"))
 
     def test_plot_and_export_write_and_name_their_output(self):

@@ -11,10 +11,10 @@ from lockstep_post.table import format_table
 
 EXPECTED = """\
 epoch  step    lr  train loss  train acc  val loss  val acc  images/s
-    0     2   0.1      2.0000    30.00 %    2.0000  25.00 %       0.2
-    1     4  0.05      1.0000    60.00 %         -        -      0.25
-    2     6     0      0.5000    90.00 %    0.7500  75.00 %       0.2
-best validation accuracy 75.00 % at epoch 2, world size 2, total time 2 min 36 s
+    1     2   0.1      2.0000    30.00 %    2.0000  25.00 %       0.2
+    2     4  0.05      1.0000    60.00 %         -        -      0.25
+    3     6     0      0.5000    90.00 %    0.7500  75.00 %       0.2
+best validation accuracy 75.00 % at epoch 3, world size 2, total time 2 min 36 s
 """
 
 
@@ -34,8 +34,8 @@ class TableOfARun(FilesTest):
 
     def test_a_dash_means_not_validated_and_nan_means_nan(self):
         lines = self.lines_with(val_loss=np.nan, train_loss=[np.nan, 1, np.inf])
-        self.assertEqual(lines[1].split(), "0 2 0.1 nan 30.00 % nan 25.00 % 0.2".split())
-        self.assertEqual(lines[2].split(), "1 4 0.05 1.0000 60.00 % - - 0.25".split())
+        self.assertEqual(lines[1].split(), "1 2 0.1 nan 30.00 % nan 25.00 % 0.2".split())
+        self.assertEqual(lines[2].split(), "2 4 0.05 1.0000 60.00 % - - 0.25".split())
         self.assertEqual(lines[3].split()[3], "inf")
 
     def test_columns_stay_aligned_whatever_the_magnitude(self):
