@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <optional>
 
@@ -125,6 +126,9 @@ int run_program(int argc, char** argv, const std::map<std::string, std::string>&
                         .environment = environment,
                         .launch_time = launched},
                        find_command(arguments[0]));
+    // All ranks are leaving with this code. srun tells the others to stop as soon as the first one is
+    // gone with a code that is not 0; they are to leave with theirs all the same.
+    std::signal(SIGTERM, SIG_IGN);
     session.finish();
     return static_cast<int>(code);
   } catch (const std::exception& error) {
