@@ -82,12 +82,10 @@ missing() {
   done
 }
 
-# dpkg's fsync of every file takes minutes for Boost's 15,000 headers: one sync at the end does as well.
 apt_install() {
   export DEBIAN_FRONTEND=noninteractive
-  local apt=(apt-get -q -y -o DPkg::Lock::Timeout=300 -o DPkg::Options::=--force-unsafe-io
-    -o Acquire::Retries=3)
-  "${apt[@]}" update && "${apt[@]}" install --no-install-recommends "$@" && sync -f /usr
+  local apt=(apt-get -q -y -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3)
+  "${apt[@]}" update && "${apt[@]}" install --no-install-recommends "$@"
 }
 
 name_missing() {  # why apt cannot help, needs...

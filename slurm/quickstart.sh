@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# From a bare checkout to a trained network: sets up, builds, trains MiniResNet on the handwritten
+# digits on two ranks, checks it on the validation set and draws the learning curves.
+#
+#   bash slurm/quickstart.sh                   everything; a second run finds it done and says so
+#   bash slurm/quickstart.sh --fresh           train again from the start
+#   bash slurm/quickstart.sh --epochs 20 ...   what follows goes to `lockstep train`
+#
+# What it writes is in runs/quickstart, what it printed on the way in build/log.
+set -euo pipefail
+# shellcheck source=slurm/common.sh
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+cd "$root"
+
+run=runs/quickstart
+program=build/release/lockstep
+resume=(--resume_from auto)
+case ${1:-} in
+  -h | --help) usage && exit ;;
+  --fresh) resume=(--overwrite) && shift ;;
+esac
+
+configure() {  # the tests need more than this machine may have; tests/run.sh switches them on
+  local first=()
+  [ -f build/release/build.ninja ] || first=(-DLOCKSTEP_TESTS=OFF)
+  cmake --preset release ${first[@]+"${first[@]}"}
+}
+build() { cmake --build --preset release --parallel "$(build_jobs)" --target lockstep; }
+draw() { PYTHONPATH=postproc "$(find_python h5py matplotlib)" -m lockstep_post "$@"; }
+
+start=$(milliseconds)
+bash slurm/setup.sh
+stage "configure" configure
+stage "build on $(build_jobs) of $(nproc) cores" build
+echo
+mpiexec -n 2 "$program" train --config inputs/digits.ini "$@" \
+  --output_dir "$run" "${resume[@]}" </dev/null
+mpiexec -n 2 "$program" eval --checkpoint "$run" </dev/null
+draw plot "$run" -o "$run/curves.png"
+echo
+draw table "$run"
+echo
+for file in metrics.h5 checkpoints/ curves.png log.txt log.jsonl config.ini; do echo "  $run/$file"; done
+report "quick start" "$start"
