@@ -23,8 +23,7 @@ Outcome outcome_of(std::exception_ptr failure) {
 void agree_on(Communicator& comm, const Outcome& mine) {
   const auto code = static_cast<std::int64_t>(mine.exit_code);
   if (all_reduce_value(comm, code, ReduceOp::max, "agreement on an outcome") == 0) return;
-  const std::vector<std::string> codes =
-      all_gather_text(comm, std::to_string(code), "exit codes");
+  const std::vector<std::string> codes = all_gather_text(comm, std::to_string(code), "exit codes");
   const std::vector<std::string> texts = all_gather_text(comm, mine.text, "errors");
   for (std::size_t rank = 0; rank < codes.size(); ++rank) {
     int found = 0;

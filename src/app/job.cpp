@@ -1,8 +1,7 @@
 #include "app/job.hpp"
 
-#include <fmt/format.h>
-
 #include <ATen/Parallel.h>
+#include <fmt/format.h>
 
 #include "lockstep/app/agreed.hpp"
 #include "lockstep/launch/launch_checks.hpp"
@@ -50,9 +49,8 @@ bool read_settings(const CommandContext& context, Configuration& configuration) 
 Job join_job(const CommandContext& context, const TrainOptions& options) {
   Communicator& world = context.session.world();
   agreed(world, [&] {
-    const LaunchFindings findings =
-        check_launch(SlurmEnvironment::from(context.environment), context.session.size(),
-                     options.allow_single);
+    const LaunchFindings findings = check_launch(SlurmEnvironment::from(context.environment),
+                                                 context.session.size(), options.allow_single);
     if (findings.error) throw UsageError(*findings.error);
     if (context.session.rank() != 0) return;
     for (const std::string& warning : findings.warnings) context.log.warn(warning);
@@ -70,9 +68,9 @@ Job join_job(const CommandContext& context, const TrainOptions& options) {
                        node_masks(world, job.topology, mask), options.threads);
   job.threads = choice.threads;
   if (!choice.warning.empty() && context.session.rank() == 0) context.log.warn(choice.warning);
-  job.threads_reason = fmt::format("{} thread{} each ({} of CPUs {})", job.threads,
-                                   job.threads == 1 ? "" : "s",
-                                   options.threads ? "as set" : "a fair share", mask);
+  job.threads_reason =
+      fmt::format("{} thread{} each ({} of CPUs {})", job.threads, job.threads == 1 ? "" : "s",
+                  options.threads ? "as set" : "a fair share", mask);
   at::set_num_threads(static_cast<int>(job.threads));
   return job;
 }
@@ -95,8 +93,8 @@ ImageClassifierShape shape_of(const Dataset& dataset) {
 
 std::unique_ptr<Model> build_model(const RunSettings& settings, const Dataset& dataset,
                                    const Precision& precision) {
-  std::unique_ptr<Model> model = settings.model().build(
-      shape_of(dataset), static_cast<std::uint64_t>(settings.train.seed));
+  std::unique_ptr<Model> model =
+      settings.model().build(shape_of(dataset), static_cast<std::uint64_t>(settings.train.seed));
   convert(*model, precision.parameters, MemoryFormat::channels_last);
   return model;
 }
@@ -104,8 +102,8 @@ std::unique_ptr<Model> build_model(const RunSettings& settings, const Dataset& d
 std::unique_ptr<Loader> evaluation_loader(const RunSettings& settings, const Dataset& dataset,
                                           const Topology& topology) {
   const BatchPlan plan{.global_batch = settings.batch.batch_size * topology.world_size};
-  return std::make_unique<Loader>(dataset, plan, SampleOrder::sequential, /*seed=*/0,
-                                  topology.rank, topology.world_size, settings.loader);
+  return std::make_unique<Loader>(dataset, plan, SampleOrder::sequential, /*seed=*/0, topology.rank,
+                                  topology.world_size, settings.loader);
 }
 
 }  // namespace lockstep

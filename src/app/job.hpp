@@ -20,8 +20,8 @@ struct Job {
 };
 
 /// Reads the settings from the context's sources and checks them. Throws AgreedError where anything
-/// is wrong with them on any rank. Collective. Returns whether the settings were to be printed only,
-/// which is done then.
+/// is wrong with them on any rank. Collective. Returns whether the settings were to be printed
+/// only, which is done then.
 bool read_settings(const CommandContext& context, Configuration& configuration);
 
 /// Checks the launch against the scheduler's variables, finds the topology and sets the number of

@@ -36,11 +36,12 @@ std::string overview() {
                      "usage: lockstep COMMAND [--config FILE] [--SETTING VALUE]...\n"
                      "       mpiexec -n RANKS lockstep COMMAND ...   (or srun)\n\ncommands:\n";
   for (const Command& command : commands) {
-    text += "  " + std::string(command.name) + std::string(8 - std::string(command.name).size(), ' ') +
-            command.summary + "\n";
+    text += "  " + std::string(command.name) +
+            std::string(8 - std::string(command.name).size(), ' ') + command.summary + "\n";
   }
   return text +
-         "\n`lockstep COMMAND --help` lists the command's settings; `lockstep --version` prints the "
+         "\n`lockstep COMMAND --help` lists the command's settings; `lockstep --version` prints "
+         "the "
          "version.\n"
          "exit codes: 0 done, 1 failed, 2 wrong usage, 75 stopped early and resumable\n";
 }
@@ -55,7 +56,9 @@ const Command& find_command(const std::string& name) {
                    "lockstep --help lists them");
 }
 
-bool asks_for_help(const std::string& argument) { return argument == "--help" || argument == "-h"; }
+bool asks_for_help(const std::string& argument) {
+  return argument == "--help" || argument == "-h";
+}
 
 // Answers that need neither MPI nor a job.
 std::optional<ExitCode> answer_at_once(const std::vector<std::string>& arguments) {
@@ -119,15 +122,14 @@ int run_program(int argc, char** argv, const std::map<std::string, std::string>&
   try {
     MpiSession session(argc, argv);
     Log log(session.rank());
-    const ExitCode code =
-        run_in_session({.session = session,
-                        .log = log,
-                        .arguments = {arguments.begin() + 1, arguments.end()},
-                        .environment = environment,
-                        .launch_time = launched},
-                       find_command(arguments[0]));
-    // All ranks are leaving with this code. srun tells the others to stop as soon as the first one is
-    // gone with a code that is not 0; they are to leave with theirs all the same.
+    const ExitCode code = run_in_session({.session = session,
+                                          .log = log,
+                                          .arguments = {arguments.begin() + 1, arguments.end()},
+                                          .environment = environment,
+                                          .launch_time = launched},
+                                         find_command(arguments[0]));
+    // All ranks are leaving with this code. srun tells the others to stop as soon as the first one
+    // is gone with a code that is not 0; they are to leave with theirs all the same.
     std::signal(SIGTERM, SIG_IGN);
     session.finish();
     return static_cast<int>(code);

@@ -1,10 +1,10 @@
 #include "app/provenance.hpp"
 
+#include <ctime>
+
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <torch/version.h>
-
-#include <ctime>
 
 #include "lockstep/base/version.hpp"
 #include "lockstep/io/hdf5_version.hpp"
@@ -12,8 +12,7 @@
 namespace lockstep {
 namespace {
 
-std::string value_or_none(const std::map<std::string, std::string>& environment,
-                          const char* name) {
+std::string value_or_none(const std::map<std::string, std::string>& environment, const char* name) {
   const auto found = environment.find(name);
   return found == environment.end() ? "none" : found->second;
 }

@@ -19,8 +19,7 @@ std::optional<std::string> value_of(const Settings& settings, std::string_view n
   return found->second;
 }
 
-std::filesystem::path named_checkpoint(const TrainOptions& options,
-                                       const RunDirectory& directory) {
+std::filesystem::path named_checkpoint(const TrainOptions& options, const RunDirectory& directory) {
   const std::filesystem::path path = options.resume_from;
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored)) {
@@ -42,9 +41,8 @@ std::filesystem::path named_checkpoint(const TrainOptions& options,
   return path;
 }
 
-std::optional<std::filesystem::path> newest_checkpoint(const RunDirectory& directory,
-                                                       IoThread& io, Communicator& io_comm,
-                                                       Log& log) {
+std::optional<std::filesystem::path> newest_checkpoint(const RunDirectory& directory, IoThread& io,
+                                                       Communicator& io_comm, Log& log) {
   const CheckpointStore store(directory.checkpoints());
   const NewestCheckpoint newest = io.run([&] { return store.newest_valid(io_comm); });
   if (io_comm.rank() == 0) {
@@ -54,10 +52,10 @@ std::optional<std::filesystem::path> newest_checkpoint(const RunDirectory& direc
   }
   if (newest.entry) return newest.entry->path;
   if (!newest.skipped.empty()) {
-    throw UsageError("resume the run in " + directory.path().string(),
-                     "none of its " + std::to_string(newest.skipped.size()) +
-                         " checkpoints can be read",
-                     "--overwrite removes it and starts anew");
+    throw UsageError(
+        "resume the run in " + directory.path().string(),
+        "none of its " + std::to_string(newest.skipped.size()) + " checkpoints can be read",
+        "--overwrite removes it and starts anew");
   }
   return std::nullopt;
 }

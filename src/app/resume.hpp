@@ -24,8 +24,8 @@ std::optional<std::filesystem::path> checkpoint_to_resume(const TrainOptions& op
 /// UsageError, listing all, where a setting that the trajectory depends on differs. Not collective.
 void adopt_configuration(const CheckpointReader& reader, Configuration& configuration);
 
-/// Throws UsageError where the checkpoint was written by another number of ranks or from other data;
-/// warns where another number of threads keeps the run from being bitwise the same.
+/// Throws UsageError where the checkpoint was written by another number of ranks or from other
+/// data; warns where another number of threads keeps the run from being bitwise the same.
 void check_same_run(const CheckpointReader& reader, const StoredSettings& provenance, Log& log);
 
 }  // namespace lockstep

@@ -47,10 +47,10 @@ RunSettings::RunSettings(const Components& components)
 
 bool may_change_on_resume(const std::string& name) {
   constexpr std::array<std::string_view, 16> free{
-      "output_dir", "resume_from", "overwrite",   "stop_after_epochs", "eval_every",
-      "save_every", "keep_last",   "log_interval", "threads",          "allow_single",
-      "num_workers", "prefetch",   "train_data",  "val_data",          "bucket_bytes",
-      "last_bucket_bytes"};
+      "output_dir", "resume_from",  "overwrite",    "stop_after_epochs",
+      "eval_every", "save_every",   "keep_last",    "log_interval",
+      "threads",    "allow_single", "num_workers",  "prefetch",
+      "train_data", "val_data",     "bucket_bytes", "last_bucket_bytes"};
   return std::find(free.begin(), free.end(), name) != free.end();
 }
 

@@ -27,8 +27,8 @@ double wall_seconds() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-/// Makes the run's directory ready for a run from the start (`fresh`) or a resumed one, and opens the
-/// logs. Rank 0 acts.
+/// Makes the run's directory ready for a run from the start (`fresh`) or a resumed one, and opens
+/// the logs. Rank 0 acts.
 void prepare_directory(const RunDirectory& directory, bool fresh, const RunSettings& settings,
                        Log& log) {
   if (fresh && settings.train.overwrite) directory.remove_run();
@@ -47,11 +47,11 @@ void say_who_trains(const Job& job, const RunSettings& settings, const BatchPlan
                        topology.node_count, topology.node_count == 1 ? "" : "s",
                        job.threads_reason));
   log.info("precision: " + precision.reason);
-  log.info(fmt::format("data: {} with {} samples; validation: {}", data.training->name(),
-                       data.training->size(),
-                       data.validation ? fmt::format("{} with {} samples", data.validation->name(),
-                                                     data.validation->size())
-                                       : "none"));
+  log.info(fmt::format(
+      "data: {} with {} samples; validation: {}", data.training->name(), data.training->size(),
+      data.validation
+          ? fmt::format("{} with {} samples", data.validation->name(), data.validation->size())
+          : "none"));
   log.info(fmt::format("model: {} parameters; global batch: {} samples in {} micro-batch{}",
                        parameter_count(model), plan.global_batch, plan.grad_accum_steps,
                        plan.grad_accum_steps == 1 ? "" : "es"));
@@ -84,8 +84,8 @@ ExitCode train_command(const CommandContext& context) {
   IoThread io;
   const std::unique_ptr<Communicator> io_comm = world.duplicate("files");
   const RunDirectory directory(options.output_dir);
-  const auto resume_path = agreed(
-      world, [&] { return checkpoint_to_resume(options, directory, io, *io_comm, log); });
+  const auto resume_path =
+      agreed(world, [&] { return checkpoint_to_resume(options, directory, io, *io_comm, log); });
   std::unique_ptr<CheckpointReader> reader;
   if (resume_path) {
     agreed(world, [&] {
@@ -102,8 +102,7 @@ ExitCode train_command(const CommandContext& context) {
   }
 
   const auto seed = static_cast<std::uint64_t>(options.seed);
-  const Splits data =
-      agreed(world, [&] { return settings.dataset().build(io, *io_comm, seed); });
+  const Splits data = agreed(world, [&] { return settings.dataset().build(io, *io_comm, seed); });
   const BatchPlan plan = batch_plan(settings.batch, job.topology.world_size);
   const StoredSettings provenance = provenance_of(context, job, fingerprint(*data.training));
   agreed(world, [&] {
@@ -115,10 +114,10 @@ ExitCode train_command(const CommandContext& context) {
 
   const PrecisionChoice precision = precision_of(options);
   auto [replica, schedule] = agreed(world, [&] {
-    return std::pair(std::make_unique<Replica>(
-                         build_model(settings, *data.training, precision.precision),
-                         settings.optimizer()),
-                     settings.schedule().build());
+    return std::pair(
+        std::make_unique<Replica>(build_model(settings, *data.training, precision.precision),
+                                  settings.optimizer()),
+        settings.schedule().build());
   });
   broadcast_replica(replica->parameters(), replica->buffers(), world);
   GradientReducer reducer(replica->parameters(), replica->buffers(), world, settings.reducer);
@@ -137,8 +136,8 @@ ExitCode train_command(const CommandContext& context) {
     log.info("no checkpoint in " + directory.path().string() + " yet: starting from the beginning");
   }
 
-  Loader training(*data.training, plan, SampleOrder::shuffled, seed, rank,
-                  job.topology.world_size, settings.loader);
+  Loader training(*data.training, plan, SampleOrder::shuffled, seed, rank, job.topology.world_size,
+                  settings.loader);
   const std::unique_ptr<Loader> validation =
       data.validation ? evaluation_loader(settings, *data.validation, job.topology) : nullptr;
   const std::vector<SettingsGroup> groups{{"/config", settings.configuration().stored()},

@@ -33,9 +33,13 @@ const Entry& entry(DType dtype) {
 
 }  // namespace
 
-std::size_t size_of(DType dtype) { return entry(dtype).size; }
+std::size_t size_of(DType dtype) {
+  return entry(dtype).size;
+}
 
-std::string_view name_of(DType dtype) { return entry(dtype).name; }
+std::string_view name_of(DType dtype) {
+  return entry(dtype).name;
+}
 
 DType dtype_named(std::string_view name) {
   std::vector<std::string> names;

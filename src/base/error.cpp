@@ -22,6 +22,8 @@ Error::Error(std::string attempted, std::string reason, std::string remedy)
       reason_(std::move(reason)),
       remedy_(std::move(remedy)) {}
 
-std::string errno_text(int code) { return std::generic_category().message(code); }
+std::string errno_text(int code) {
+  return std::generic_category().message(code);
+}
 
 }  // namespace lockstep

@@ -13,7 +13,9 @@ namespace {
 
 constexpr std::string_view unset = "auto";
 
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+std::string quoted(std::string_view text) {
+  return "'" + std::string(text) + "'";
+}
 
 template <typename Number>
 std::optional<Number> parsed(std::string_view text) {
@@ -69,7 +71,8 @@ bool Range::contains(double value) const {
 
 std::string Range::text() const {
   std::vector<std::string> parts;
-  if (std::isfinite(low)) parts.push_back((low_included ? "at least " : "above ") + shortest_text(low));
+  if (std::isfinite(low))
+    parts.push_back((low_included ? "at least " : "above ") + shortest_text(low));
   if (std::isfinite(high)) {
     parts.push_back((high_included ? "at most " : "below ") + shortest_text(high));
   }
@@ -77,7 +80,10 @@ std::string Range::text() const {
 }
 
 Field field(std::string name, bool& variable, std::string help) {
-  return {std::move(name), std::move(help), "", true,
+  return {std::move(name),
+          std::move(help),
+          "",
+          true,
           [&variable](std::string_view text) -> std::optional<std::string> {
             const std::optional<bool> value = parsed_bool(text);
             if (!value) return quoted(text) + " is neither true nor false";
@@ -88,7 +94,10 @@ Field field(std::string name, bool& variable, std::string help) {
 }
 
 Field field(std::string name, std::int64_t& variable, std::string help, Range range) {
-  return {std::move(name), std::move(help), range.text(), false,
+  return {std::move(name),
+          std::move(help),
+          range.text(),
+          false,
           [&variable, range](std::string_view text) {
             return assign_number(variable, text, range, "a whole number");
           },
@@ -96,7 +105,10 @@ Field field(std::string name, std::int64_t& variable, std::string help, Range ra
 }
 
 Field field(std::string name, double& variable, std::string help, Range range) {
-  return {std::move(name), std::move(help), range.text(), false,
+  return {std::move(name),
+          std::move(help),
+          range.text(),
+          false,
           [&variable, range](std::string_view text) {
             return assign_number(variable, text, range, "a number");
           },
@@ -106,22 +118,28 @@ Field field(std::string name, double& variable, std::string help, Range range) {
 Field field(std::string name, std::string& variable, std::string help,
             std::vector<std::string> choices) {
   std::string range = joined(choices, " | ");
-  return {std::move(name), std::move(help), std::move(range), false,
-          [&variable, choices](std::string_view text) -> std::optional<std::string> {
-            text = trimmed(text);
-            if (!choices.empty() &&
-                std::find(choices.begin(), choices.end(), text) == choices.end()) {
-              return unknown_name_text("value", text, choices);
-            }
-            variable = std::string(text);
-            return std::nullopt;
-          },
-          [&variable] { return variable; }};
+  return {
+      std::move(name),
+      std::move(help),
+      std::move(range),
+      false,
+      [&variable, choices](std::string_view text) -> std::optional<std::string> {
+        text = trimmed(text);
+        if (!choices.empty() && std::find(choices.begin(), choices.end(), text) == choices.end()) {
+          return unknown_name_text("value", text, choices);
+        }
+        variable = std::string(text);
+        return std::nullopt;
+      },
+      [&variable] { return variable; }};
 }
 
 Field field(std::string name, std::optional<std::int64_t>& variable, std::string help,
             Range range) {
-  return {std::move(name), std::move(help), range.text(), false,
+  return {std::move(name),
+          std::move(help),
+          range.text(),
+          false,
           [&variable, range](std::string_view text) -> std::optional<std::string> {
             if (trimmed(text) == unset) {
               variable = std::nullopt;

@@ -1,14 +1,14 @@
 #include "lockstep/base/log.hpp"
 
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+
+#include <nlohmann/json.hpp>
 #include <spdlog/logger.h>
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <unistd.h>
-
-#include <chrono>
-#include <cmath>
-#include <cstdio>
-#include <nlohmann/json.hpp>
 
 #include "lockstep/base/error.hpp"
 
@@ -97,8 +97,8 @@ void Log::warn(std::string_view text) {
   if (sinks_->rank == 0) {
     sinks_->people->info("warning: " + std::string(text));
   } else {
-    sinks_->trouble->warn("[rank " + std::to_string(sinks_->rank) + "] warning: " +
-                          std::string(text));
+    sinks_->trouble->warn("[rank " + std::to_string(sinks_->rank) +
+                          "] warning: " + std::string(text));
   }
 }
 

@@ -2,6 +2,8 @@
 
 namespace lockstep {
 
-std::string_view version() { return LOCKSTEP_VERSION; }
+std::string_view version() {
+  return LOCKSTEP_VERSION;
+}
 
 }  // namespace lockstep

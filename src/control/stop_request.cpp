@@ -40,7 +40,9 @@ StopRequest::~StopRequest() {
   installed = false;
 }
 
-int StopRequest::signal() const { return first_signal; }
+int StopRequest::signal() const {
+  return first_signal;
+}
 
 std::string StopRequest::signal_name(int signal) {
   switch (signal) {

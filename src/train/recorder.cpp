@@ -1,8 +1,8 @@
 #include "lockstep/train/recorder.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
+
+#include <fmt/format.h>
 
 namespace lockstep {
 namespace {

@@ -1,17 +1,17 @@
 #include "lockstep/train/run_directory.hpp"
 
 #include <array>
-#include <nlohmann/json.hpp>
 #include <system_error>
+
+#include <nlohmann/json.hpp>
 
 #include "lockstep/base/error.hpp"
 
 namespace lockstep {
 namespace {
 
-constexpr std::array written{"metrics.h5", "checkpoints", "config.ini",
-                             "log.txt",    "log.jsonl",   "stop.json",
-                             "curves.png"};
+constexpr std::array written{"metrics.h5", "checkpoints", "config.ini", "log.txt",
+                             "log.jsonl",  "stop.json",   "curves.png"};
 
 }  // namespace
 
@@ -42,7 +42,7 @@ void RunDirectory::remove_run() const {
 
 std::string json_text(const StopNote& note) {
   return nlohmann::ordered_json{
-      {"reason", note.reason}, {"step", note.step}, {"restart", note.restart}}
+             {"reason", note.reason}, {"step", note.step}, {"restart", note.restart}}
              .dump(2) +
          "\n";
 }

@@ -21,8 +21,12 @@ Tally& Tally::operator+=(const Tally& other) {
   return *this;
 }
 
-double Tally::mean_loss() const { return ratio(loss_sum, samples); }
-double Tally::accuracy() const { return ratio(static_cast<double>(correct), samples); }
+double Tally::mean_loss() const {
+  return ratio(loss_sum, samples);
+}
+double Tally::accuracy() const {
+  return ratio(static_cast<double>(correct), samples);
+}
 
 void TallyReduction::start(Communicator& comm, const Tally& mine, const char* purpose) {
   sums_ = std::make_unique<double[]>(3);

@@ -1,16 +1,16 @@
 #include "lockstep/train/train_state.hpp"
 
-#include <ATen/CPUGeneratorImpl.h>
-#include <ATen/core/Generator.h>
-#include <ATen/core/Tensor.h>
-#include <ATen/core/grad_mode.h>
-#include <ATen/ops/empty.h>
-
 #include <cstring>
 #include <deque>
 #include <mutex>
 #include <string>
 #include <utility>
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/core/Generator.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
 
 #include "lockstep/base/philox.hpp"
 #include "lockstep/model/dtype.hpp"
@@ -120,8 +120,8 @@ struct StateSnapshot::Storage {
   std::vector<ArrayView> arrays;
 };
 
-StateSnapshot::StateSnapshot(Replica& replica, const LoopState& loop,
-                             const MetricsHistory& history, int world_size)
+StateSnapshot::StateSnapshot(Replica& replica, const LoopState& loop, const MetricsHistory& history,
+                             int world_size)
     : storage_(new Storage{.loop = loop,
                            .applied_steps = replica.optimizer().applied_steps(),
                            .history = history,
@@ -129,8 +129,8 @@ StateSnapshot::StateSnapshot(Replica& replica, const LoopState& loop,
                            .arrays = {}}) {
   Storage& storage = *storage_;
   for (const NamedTensor& named : replica_tensors_by_path(replica)) {
-    const at::Tensor& copy = storage.tensors.emplace_back(
-        named.tensor.detach().clone(at::MemoryFormat::Contiguous));
+    const at::Tensor& copy =
+        storage.tensors.emplace_back(named.tensor.detach().clone(at::MemoryFormat::Contiguous));
     storage.arrays.push_back({.path = named.name,
                               .dtype = dtype_of(copy.scalar_type()),
                               .shape = copy.sizes().vec(),
@@ -157,7 +157,9 @@ StateSnapshot::StateSnapshot(Replica& replica, const LoopState& loop,
 
 StateSnapshot::~StateSnapshot() = default;
 
-const std::vector<ArrayView>& StateSnapshot::arrays() const { return storage_->arrays; }
+const std::vector<ArrayView>& StateSnapshot::arrays() const {
+  return storage_->arrays;
+}
 
 Position read_position(ArrayFileReader& reader, IoThread& io) {
   LoopState loop;

@@ -1,10 +1,10 @@
 #include "lockstep/train/trainer.hpp"
 
-#include <fmt/format.h>
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <utility>
+
+#include <fmt/format.h>
+#include <sys/resource.h>
 
 #include "lockstep/io/atomic_text.hpp"
 #include "lockstep/io/checkpoint_file.hpp"
@@ -153,10 +153,9 @@ void Trainer::estimate_total_time() {
 }
 
 void Trainer::show_progress() {
-  parts_.log.progress(fmt::format("epoch {}/{}  step {}  loss {:.4f}  {} left",
-                                  loop_.position.epoch + 1, loop_.horizon.epochs,
-                                  loop_.position.global_step, last_loss_,
-                                  duration_text(remaining_seconds())));
+  parts_.log.progress(fmt::format(
+      "epoch {}/{}  step {}  loss {:.4f}  {} left", loop_.position.epoch + 1, loop_.horizon.epochs,
+      loop_.position.global_step, last_loss_, duration_text(remaining_seconds())));
 }
 
 void Trainer::finish_epoch(double train_seconds) {

@@ -1,5 +1,8 @@
 #include "lockstep/train/training_step.hpp"
 
+#include <optional>
+#include <utility>
+
 #include <ATen/core/Reduction.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
@@ -7,9 +10,6 @@
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/full_like.h>
 #include <c10/core/TensorOptions.h>
-
-#include <optional>
-#include <utility>
 
 #include "lockstep/model/autocast.hpp"
 #include "lockstep/model/dtype.hpp"
@@ -43,11 +43,9 @@ Prediction predict(Model& model, const Precision& precision, const Batch& batch)
   // Log-sum-exp loses too much in bfloat16.
   logits = logits.to(scalar_type_of(precision.parameters));
   Prediction prediction;
-  prediction.loss_sum =
-      at::cross_entropy_loss(logits, labels, /*weight=*/{}, at::Reduction::Sum);
+  prediction.loss_sum = at::cross_entropy_loss(logits, labels, /*weight=*/{}, at::Reduction::Sum);
   prediction.tally.loss_sum = prediction.loss_sum.item<double>();
-  prediction.tally.correct =
-      logits.detach().argmax(1).eq(labels).sum().item<std::int64_t>();
+  prediction.tally.correct = logits.detach().argmax(1).eq(labels).sum().item<std::int64_t>();
   prediction.tally.samples = batch.samples;
   return prediction;
 }

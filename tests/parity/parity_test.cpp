@@ -1,9 +1,5 @@
 // Lockstep's training beside PyTorch's: the same initial weights and batches must give the same
 // losses, gradients and weights. reference.py made the numbers; README.md describes them.
-#include <ATen/Parallel.h>
-#include <ATen/core/Tensor.h>
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -12,6 +8,10 @@
 #include <span>
 #include <string>
 #include <vector>
+
+#include <ATen/Parallel.h>
+#include <ATen/core/Tensor.h>
+#include <gtest/gtest.h>
 
 #include "lockstep/base/narrow.hpp"
 #include "lockstep/comm/mpi_communicator.hpp"
@@ -100,9 +100,8 @@ Batch batch_of(const MicroBatch& micro_batch, std::span<const double> images,
 }
 
 // A window through forward, backward and reduction, without the update.
-double gradient_of_window(TrainingStep& step, const BatchPlan& plan,
-                          std::span<const double> images, std::span<const std::int64_t> labels,
-                          Communicator& comm) {
+double gradient_of_window(TrainingStep& step, const BatchPlan& plan, std::span<const double> images,
+                          std::span<const std::int64_t> labels, Communicator& comm) {
   const SampleRange window{.first = 0, .samples = std::ssize(labels)};
   step.begin_window(rank_samples(window, plan, comm.rank(), comm.size()), window.samples);
   Tally tally;
@@ -166,9 +165,9 @@ void expect_same_training(const Case& trial) {
   const BatchPlan plan{.global_batch = std::ssize(labels) / std::ssize(losses),
                        .grad_accum_steps = trial.accumulation};
   for (std::size_t i = 0; i < losses.size(); ++i) {
-    const double loss = gradient_of_window(
-        step, plan, std::span(images).subspan(i * window * 64, window * 64),
-        std::span(labels).subspan(i * window, window), *comm);
+    const double loss =
+        gradient_of_window(step, plan, std::span(images).subspan(i * window * 64, window * 64),
+                           std::span(labels).subspan(i * window, window), *comm);
     ASSERT_NEAR(loss, losses[i], 1e-10) << "step " << i + 1;
     step.finish_window(learning_rate);
     if (i == 0) {
@@ -183,7 +182,9 @@ void expect_same_training(const Case& trial) {
   }
 }
 
-int world_size() { return MpiCommunicator::duplicate_world()->size(); }
+int world_size() {
+  return MpiCommunicator::duplicate_world()->size();
+}
 
 // Batch norm sees a rank's share of a micro-batch, so its numbers belong to a number of ranks.
 TEST(Parity, BatchNormTrainsAsInPyTorchAndDdp) {
@@ -196,7 +197,9 @@ TEST(Parity, AccumulatedBatchNormTrainsAsUnderNoSync) {
 }
 
 // Group norm mixes no samples: one reference for any number of ranks and micro-batches.
-TEST(Parity, GroupNormTrainsAsOnePyTorchProcess) { expect_same_training({"gn_1", "group", 1}); }
+TEST(Parity, GroupNormTrainsAsOnePyTorchProcess) {
+  expect_same_training({"gn_1", "group", 1});
+}
 
 TEST(Parity, AccumulatedGroupNormTrainsAsOnePyTorchProcess) {
   expect_same_training({"gn_1", "group", 4});

@@ -1,10 +1,10 @@
-// The main function of every test program that runs on several MPI ranks. Rank 0 prints GoogleTest's
-// report; another rank prints only its failures, with its rank. The exit code of each rank tells
-// its own result, and mpiexec passes on any that is not zero.
+// The main function of every test program that runs on several MPI ranks. Rank 0 prints
+// GoogleTest's report; another rank prints only its failures, with its rank. The exit code of each
+// rank tells its own result, and mpiexec passes on any that is not zero.
+#include <cstdio>
+
 #include <gtest/gtest.h>
 #include <mpi.h>
-
-#include <cstdio>
 
 namespace {
 

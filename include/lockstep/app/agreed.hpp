@@ -16,8 +16,7 @@ namespace lockstep {
 /// leave in good order.
 class AgreedError : public Error {
  public:
-  AgreedError(ExitCode exit_code, const std::string& text)
-      : Error(text), exit_code_(exit_code) {}
+  AgreedError(ExitCode exit_code, const std::string& text) : Error(text), exit_code_(exit_code) {}
   ExitCode exit_code() const { return exit_code_; }
 
  private:

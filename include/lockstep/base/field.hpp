@@ -11,7 +11,8 @@
 namespace lockstep {
 
 /// One entry of a component's field table: a setting's name, default, help, range and the variable
-/// it sets, all in one place, so that flag, file key, help, validation and stored form cannot drift.
+/// it sets, all in one place, so that flag, file key, help, validation and stored form cannot
+/// drift.
 class Field {
  public:
   /// Takes a text and sets the variable; returns what is wrong with the text, if anything.
@@ -60,9 +61,15 @@ struct Range {
   std::string text() const;
 };
 
-inline Range at_least(double low) { return {.low = low}; }
-inline Range above(double low) { return {.low = low, .low_included = false}; }
-inline Range between(double low, double high) { return {.low = low, .high = high}; }
+inline Range at_least(double low) {
+  return {.low = low};
+}
+inline Range above(double low) {
+  return {.low = low, .low_included = false};
+}
+inline Range between(double low, double high) {
+  return {.low = low, .high = high};
+}
 /// low <= value < high.
 inline Range from_up_to(double low, double high) {
   return {.low = low, .high = high, .high_included = false};

@@ -27,8 +27,8 @@ struct EpochRecord {
   double learning_rate = 0.0;
   double train_seconds = 0.0;
   double validation_seconds = 0.0;
-  std::int64_t rank_samples = 0;     ///< this rank's
-  double rank_train_seconds = 0.0;   ///< this rank's
+  std::int64_t rank_samples = 0;    ///< this rank's
+  double rank_train_seconds = 0.0;  ///< this rank's
   double rank_data_wait_seconds = 0.0;
   std::int64_t rank_peak_rss_bytes = 0;
 };

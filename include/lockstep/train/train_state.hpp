@@ -12,9 +12,10 @@
 
 namespace lockstep {
 
-/// Everything a run needs to go on, copied at one moment: parameters and buffers (/model), optimizer
-/// state (/optimizer), position and horizon (/sampler), this rank's tallies (/meters) and random
-/// state (/rng), and the history of metrics (/metrics). Independent of what it was taken from.
+/// Everything a run needs to go on, copied at one moment: parameters and buffers (/model),
+/// optimizer state (/optimizer), position and horizon (/sampler), this rank's tallies (/meters) and
+/// random state (/rng), and the history of metrics (/metrics). Independent of what it was taken
+/// from.
 class StateSnapshot {
  public:
   /// Not collective.
@@ -33,8 +34,8 @@ class StateSnapshot {
 };
 
 /// Sets replica, loop state and history to what `reader`, opened on `io`'s thread, holds. Every
-/// tensor is matched by name, dtype and shape; throws Error, on all ranks, naming what does not fit.
-/// Collective.
+/// tensor is matched by name, dtype and shape; throws Error, on all ranks, naming what does not
+/// fit. Collective.
 void restore_state(ArrayFileReader& reader, IoThread& io, Communicator& io_comm, Replica& replica,
                    LoopState& loop, MetricsHistory& history);
 

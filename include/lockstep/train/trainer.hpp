@@ -33,7 +33,7 @@ struct TrainerParts {
   Precision precision;
   const Schedule& schedule;
   Loader& training;
-  Loader* validation;  ///< null where there is no validation data
+  Loader* validation;     ///< null where there is no validation data
   Communicator& comm;     ///< the main thread's: gradients and sums
   Communicator& io_comm;  ///< the IO thread's
   IoThread& io;

@@ -34,8 +34,8 @@ class TrainingStep {
   Precision precision_;
 };
 
-/// Tallies this rank's `loader` until its epoch is over, in evaluation mode and without gradients, and
-/// adds up all ranks' tallies. Leaves model and statistics as they were. Collective.
+/// Tallies this rank's `loader` until its epoch is over, in evaluation mode and without gradients,
+/// and adds up all ranks' tallies. Leaves model and statistics as they were. Collective.
 Tally evaluate(Model& model, const Precision& precision, Loader& loader, Communicator& comm);
 
 }  // namespace lockstep

@@ -1,10 +1,10 @@
 #include "lockstep/control/stop_agreement.hpp"
 
-#include <gtest/gtest.h>
-#include <mpi.h>
-
 #include <csignal>
 #include <memory>
+
+#include <gtest/gtest.h>
+#include <mpi.h>
 
 #include "lockstep/comm/mpi_communicator.hpp"
 

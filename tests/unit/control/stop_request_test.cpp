@@ -1,8 +1,8 @@
 #include "lockstep/control/stop_request.hpp"
 
-#include <gtest/gtest.h>
-
 #include <csignal>
+
+#include <gtest/gtest.h>
 
 #include "lockstep/base/error.hpp"
 

@@ -1,8 +1,8 @@
 #include "lockstep/train/recorder.hpp"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
+
+#include <gtest/gtest.h>
 
 namespace lockstep {
 namespace {

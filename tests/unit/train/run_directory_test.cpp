@@ -1,9 +1,9 @@
 #include "lockstep/train/run_directory.hpp"
 
-#include <gtest/gtest.h>
-
 #include <filesystem>
 #include <fstream>
+
+#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 namespace lockstep {

@@ -1,9 +1,9 @@
 #include "lockstep/train/tally.hpp"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <memory>
+
+#include <gtest/gtest.h>
 
 #include "lockstep/comm/mpi_communicator.hpp"
 
@@ -35,7 +35,9 @@ TEST(Tally, NaNOfOneSampleIsNotAveragedAway) {
   EXPECT_EQ(tally.samples, 2);
 }
 
-TEST(Tally, OfNoSampleHasNoMean) { EXPECT_TRUE(std::isnan(Tally{}.mean_loss())); }
+TEST(Tally, OfNoSampleHasNoMean) {
+  EXPECT_TRUE(std::isnan(Tally{}.mean_loss()));
+}
 
 }  // namespace
 }  // namespace lockstep
