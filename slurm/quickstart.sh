@@ -36,7 +36,7 @@ echo
 mpiexec -n 2 "$program" train --config inputs/digits.ini "$@" \
   --output_dir "$run" "${resume[@]}" </dev/null
 mpiexec -n 2 "$program" eval --checkpoint "$run" </dev/null
-draw plot "$run" -o "$run/curves.png"
+draw plot "$run" -o "$run/curves.png" >/dev/null
 echo
 draw table "$run"
 echo

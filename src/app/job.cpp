@@ -38,12 +38,23 @@ Sources sources_of(const CommandContext& context) {
 }
 
 bool read_settings(const CommandContext& context, Configuration& configuration) {
-  return agreed(context.session.world(), [&] {
+  Communicator& world = context.session.world();
+  const bool print_only = agreed(world, [&] {
     const Requests requests = configuration.read(sources_of(context));
     configuration.validate();
     if (requests.print_config) context.log.info(configuration.origins_text());
     return requests.print_config;
   });
+  // From here on ranks decide by their settings what they do together.
+  const std::string settings = configuration.ini_text();
+  const std::string root_settings = broadcast_text(world, settings, 0, "rank 0's settings");
+  agreed(world, [&] {
+    if (settings == root_settings) return;
+    throw UsageError(fmt::format("read the configuration on rank {}", world.rank()),
+                     "its settings are not those of rank 0",
+                     "give all ranks the same flags, files and LOCKSTEP_ environment variables");
+  });
+  return print_only;
 }
 
 Job join_job(const CommandContext& context, const TrainOptions& options) {

@@ -14,6 +14,7 @@ namespace lockstep {
 namespace {
 
 constexpr std::int64_t steps_before_estimate = 10;
+constexpr double seconds_between_progress = 0.2;
 
 std::int64_t peak_rss_bytes() {
   rusage usage{};
@@ -153,6 +154,9 @@ void Trainer::estimate_total_time() {
 }
 
 void Trainer::show_progress() {
+  const double now = parts_.seconds();
+  if (now - progress_shown_ < seconds_between_progress) return;
+  progress_shown_ = now;
   parts_.log.progress(fmt::format(
       "epoch {}/{}  step {}  loss {:.4f}  {} left", loop_.position.epoch + 1, loop_.horizon.epochs,
       loop_.position.global_step, last_loss_, duration_text(remaining_seconds())));

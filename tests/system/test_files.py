@@ -1,13 +1,18 @@
 """What a run writes explains itself to h5py and h5dump, and its numbers are true."""
 
 import json
+import os
+import pathlib
 import subprocess
+import sys
 import unittest
 
 import h5py
 import numpy as np
 
 import harness
+
+POSTPROC = pathlib.Path(__file__).resolve().parents[2] / "postproc"
 
 
 class Files(harness.RunTestCase):
@@ -41,6 +46,11 @@ class Files(harness.RunTestCase):
             self.assertEqual(file["sampler/epoch"][()], 3)
         for path in (run / "metrics.h5", checkpoint):
             subprocess.run(["h5dump", "-H", path], check=True, capture_output=True, timeout=60)
+
+        check = subprocess.run([sys.executable, "-m", "lockstep_post", "check", run],
+                               env={**os.environ, "PYTHONPATH": str(POSTPROC)},
+                               capture_output=True, text=True, timeout=60)
+        self.assertEqual(check.returncode, 0, check.stdout + check.stderr)
 
         events = [json.loads(line) for line in (run / "log.jsonl").read_text().splitlines()]
         kinds = {event["event"] for event in events}

@@ -35,6 +35,15 @@ class Usage(harness.RunTestCase):
             capture_output=True, text=True, timeout=harness.DEADLINE)
         self.assert_refused(result, "never")
 
+    def test_ranks_with_different_settings_are_refused(self):
+        program = [harness.PROGRAM, "train", *harness.SMALL, "--output_dir", "run"]
+        result = subprocess.run(
+            [harness.MPIEXEC, "-n", "2", *program, ":", "-n", "1", *program, "--resume_from",
+             "auto"],
+            cwd=self.directory, env=harness.environment(), stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, timeout=harness.DEADLINE)
+        self.assert_refused(result, "rank 2", "not those of rank 0")
+
     def test_unknown_command_names_the_nearest(self):
         result = harness.run(0, name="trian", cwd=self.directory)
         self.assert_refused(result, "trian", "train")

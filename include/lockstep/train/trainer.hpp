@@ -105,6 +105,7 @@ class Trainer {
   double began_ = 0.0;
   double first_step_seconds_ = 0.0;  // when the first of them was done
   double interval_seconds_ = 0.0;    // spent in steps since the last log point
+  double progress_shown_ = 0.0;      // when the progress line was last renewed
   double data_wait_seconds_ = 0.0;   // of the epoch under way
 };
 
