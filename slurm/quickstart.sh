@@ -4,7 +4,7 @@
 #
 #   bash slurm/quickstart.sh                   everything; a second run finds it done and says so
 #   bash slurm/quickstart.sh --fresh           train again from the start
-#   bash slurm/quickstart.sh --epochs 20 ...   what follows goes to `lockstep train`
+#   bash slurm/quickstart.sh --fresh --epochs 20 ...   what follows goes to `lockstep train`
 #
 # What it writes is in runs/quickstart, what it printed on the way in build/log.
 set -euo pipefail

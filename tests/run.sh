@@ -6,7 +6,7 @@
 #   bash tests/run.sh --full    also everything under these two, the same under ThreadSanitizer,
 #                               clang-tidy and clang-format
 #
-# One run of ctest over all builds comes last; its summary is the result.
+# The sanitizers' tests come first and the release build's last, whose summary from ctest ends the output.
 set -euo pipefail
 # shellcheck source=slurm/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../slurm/common.sh"
@@ -32,30 +32,25 @@ build() {  # name, preset, cmake's options...: configures and builds build/<name
 
 start=$(milliseconds)
 if [ "$full" ]; then bash slurm/setup.sh --full; else bash slurm/setup.sh --tests; fi
-build release release
 build asan-torchfree asan -DLOCKSTEP_TORCH=OFF
 if [ "$full" ]; then
   build asan asan
   build tsan tsan
 fi
+build release release
 
-# A CTestTestfile that leads into each build makes them one set of tests with one summary. Their
-# numbers tell the builds apart.
-mkdir -p build/tests
-first=1
-for name in "${builds[@]}"; do
-  echo "subdirs(\"$root/build/$name\")"
-  count=$(ctest --test-dir "build/$name" --show-only | awk '/^Total Tests:/ { print $3 }')
-  echo "tests $first to $((first + count - 1)): $name" >&2
-  first=$((first + count))
-done >build/tests/CTestTestfile.cmake
+failed=''
 if [ "$full" ]; then
-  cat >>build/tests/CTestTestfile.cmake <<CTEST
-add_test(clang_format bash "$root/tests/style.sh" format)
-add_test(clang_tidy bash "$root/tests/style.sh" tidy "$root/build/release")
-set_tests_properties(clang_tidy PROPERTIES TIMEOUT 7200 RUN_SERIAL ON)
-CTEST
+  stage "clang-format" bash tests/style.sh format || failed+=' clang-format'
+  stage "clang-tidy" bash tests/style.sh tidy build/release || failed+=' clang-tidy'
 fi
-
 report "all before the tests" "$start"
-ctest --test-dir build/tests --parallel "$(nproc)" --output-on-failure --no-tests=error </dev/null
+for name in "${builds[@]}"; do
+  printf '\n%s: tests\n' "$name"
+  ctest --test-dir "build/$name" --parallel "$(nproc)" --output-on-failure --no-tests=error \
+    </dev/null || failed+=" $name"
+done
+if [ "$failed" ]; then
+  echo "failed:$failed" >&2
+  exit 1
+fi

@@ -88,6 +88,7 @@ MEASURED = (
     "val_seconds",
     "images_per_second",
     "data_wait_seconds",
+    "interval_seconds",
     "elapsed_seconds",
     "peak_rss_bytes",
 )

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "lockstep/base/log.hpp"
 #include "lockstep/comm/mpi_session.hpp"
 #include "lockstep/config/configuration.hpp"
+#include "lockstep/control/stop_request.hpp"
 
 namespace lockstep {
 
@@ -16,6 +18,9 @@ namespace lockstep {
 struct CommandContext {
   MpiSession& session;
   Log& log;
+  /// A command that heeds signals puts its StopRequest here, so that none kills a rank that is
+  /// leaving.
+  std::optional<StopRequest>& stop;
   std::vector<std::string> arguments;  ///< behind the command's name
   std::map<std::string, std::string> environment;
   double launch_time = 0.0;  ///< seconds since 1970: LOCKSTEP_LAUNCH_TIME, or the program's start

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "lockstep/app/agreed.hpp"
-#include "lockstep/io/checkpoint_file.hpp"
 #include "lockstep/io/checkpoint_store.hpp"
 #include "lockstep/train/run_directory.hpp"
 #include "lockstep/train/train_state.hpp"
@@ -13,6 +12,7 @@
 
 #include "app/commands.hpp"
 #include "app/job.hpp"
+#include "app/resume.hpp"
 
 namespace lockstep {
 namespace {
@@ -33,9 +33,14 @@ struct EvalSettings {
   RunSettings run;
 };
 
-std::filesystem::path chosen_checkpoint(const std::string& given, IoThread& io,
+/// Rank 0 looks what `given` is, since other nodes may see another file system. Collective.
+std::filesystem::path chosen_checkpoint(const std::string& given, Communicator& world, IoThread& io,
                                         Communicator& io_comm) {
-  if (!std::filesystem::is_directory(given)) return given;
+  std::error_code ignored;
+  const bool is_run = std::filesystem::is_directory(given, ignored);
+  if (broadcast_text(world, is_run ? "run" : "file", 0, "kind of checkpoint") == "file") {
+    return given;
+  }
   const CheckpointStore store(RunDirectory(given).checkpoints());
   const NewestCheckpoint newest = io.run([&] { return store.newest_valid(io_comm); });
   if (!newest.entry) {
@@ -61,13 +66,18 @@ ExitCode eval_command(const CommandContext& context) {
 
   IoThread io;
   const std::unique_ptr<Communicator> io_comm = world.duplicate("files");
-  std::unique_ptr<CheckpointReader> reader;
-  agreed(world, [&] {
-    const std::filesystem::path path = chosen_checkpoint(settings.checkpoint, io, *io_comm);
-    reader = io.run([&] { return std::make_unique<CheckpointReader>(path, *io_comm); });
+  const OpenCheckpoint reader = agreed(world, [&] {
+    return open_checkpoint(chosen_checkpoint(settings.checkpoint, world, io, *io_comm), io,
+                           *io_comm);
   });
   agreed(world, [&] {
-    configuration.apply_stored(reader->settings("/config"), reader->path().string());
+    // What the run was, not how fast or where it ran.
+    StoredSettings stored;
+    for (const auto& setting : reader->settings("/config")) {
+      const bool is_data = setting.first == "train_data" || setting.first == "val_data";
+      if (is_data || !may_change_on_resume(setting.first)) stored.push_back(setting);
+    }
+    configuration.apply_stored(stored, reader->path().string());
     configuration.validate();
   });
   const Job job = join_job(context, settings.run.train);
@@ -81,7 +91,7 @@ ExitCode eval_command(const CommandContext& context) {
     }
     return splits;
   });
-  const PrecisionChoice precision = precision_of(settings.run.train);
+  const PrecisionChoice precision = precision_of(world, settings.run.train);
   const std::unique_ptr<Model> model =
       agreed(world, [&] { return build_model(settings.run, *data.training, precision.precision); });
   restore_model(*reader, io, *model);
@@ -91,7 +101,6 @@ ExitCode eval_command(const CommandContext& context) {
   context.log.info(fmt::format("{} on {}: loss {:.4f}, accuracy {:.2f} % ({} of {} samples)",
                                reader->path().string(), data.validation->name(), tally.mean_loss(),
                                100.0 * tally.accuracy(), tally.correct, tally.samples));
-  io.run([&] { reader.reset(); });
   return ExitCode::success;
 }
 

@@ -28,8 +28,9 @@ bool read_settings(const CommandContext& context, Configuration& configuration);
 /// compute threads. Throws AgreedError where the launch would run independent copies. Collective.
 Job join_job(const CommandContext& context, const TrainOptions& options);
 
-/// Element types and precision as the settings ask; said aloud by the caller.
-PrecisionChoice precision_of(const TrainOptions& options);
+/// Element types and precision as the settings ask and the processors of all ranks allow; said
+/// aloud by the caller. Collective.
+PrecisionChoice precision_of(Communicator& world, const TrainOptions& options);
 
 /// What a data set asks of a model; throws UsageError where images are not square.
 ImageClassifierShape shape_of(const Dataset& dataset);

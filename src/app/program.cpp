@@ -11,6 +11,7 @@
 #include "lockstep/app/agreed.hpp"
 #include "lockstep/base/text.hpp"
 #include "lockstep/base/version.hpp"
+#include "lockstep/control/stop_request.hpp"
 
 #include "app/commands.hpp"
 
@@ -96,7 +97,7 @@ ExitCode run_in_session(const CommandContext& context, const Command& command) {
   try {
     return command.run(context);
   } catch (const AgreedError& error) {
-    if (context.session.rank() == 0) context.log.error(error.what());
+    if (context.session.rank() == 0) std::fprintf(stderr, "lockstep: %s\n", error.what());
     return error.exit_code();
   } catch (const std::exception& error) {
     context.log.error("on " + MpiSession::host_name() + ": " + error.what());
@@ -122,15 +123,18 @@ int run_program(int argc, char** argv, const std::map<std::string, std::string>&
   try {
     MpiSession session(argc, argv);
     Log log(session.rank());
+    std::optional<StopRequest> stop;
     const ExitCode code = run_in_session({.session = session,
                                           .log = log,
+                                          .stop = stop,
                                           .arguments = {arguments.begin() + 1, arguments.end()},
                                           .environment = environment,
                                           .launch_time = launched},
                                          find_command(arguments[0]));
     // All ranks are leaving with this code. srun tells the others to stop as soon as the first one
-    // is gone with a code that is not 0; they are to leave with theirs all the same.
-    std::signal(SIGTERM, SIG_IGN);
+    // is gone with a code that is not 0; they are to leave with theirs all the same. (While `stop`
+    // lives, signals only set its flag.)
+    if (!stop) std::signal(SIGTERM, SIG_IGN);
     session.finish();
     return static_cast<int>(code);
   } catch (const std::exception& error) {

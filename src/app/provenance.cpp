@@ -20,7 +20,7 @@ std::string value_or_none(const std::map<std::string, std::string>& environment,
 }  // namespace
 
 StoredSettings provenance_of(const CommandContext& context, const Job& job,
-                             const std::string& data) {
+                             const PrecisionChoice& precision, const std::string& data) {
   const std::time_t now = std::time(nullptr);
   return {
       {"lockstep_version", std::string(version())},
@@ -30,8 +30,9 @@ StoredSettings provenance_of(const CommandContext& context, const Job& job,
       {"compiler", std::string("GCC-compatible ") + __VERSION__},
       {provenance_ranks, std::to_string(job.topology.world_size)},
       {"nodes", std::to_string(job.topology.node_count)},
-      {provenance_threads, std::to_string(job.threads)},
+      {"threads_per_rank", std::to_string(job.threads)},
       {"device", "cpu"},
+      {"precision", precision.reason},
       {"host_of_rank_0", job.topology.host},
       {"slurm_job_id", value_or_none(context.environment, "SLURM_JOB_ID")},
       {"started", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now))},

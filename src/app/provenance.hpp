@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <string>
 
 #include "lockstep/config/configuration.hpp"
@@ -11,11 +12,14 @@ namespace lockstep {
 /// What made a file: versions, ranks, threads, host, scheduler's job, start time; names and values
 /// for /provenance. `data` is the training data's fingerprint.
 StoredSettings provenance_of(const CommandContext& context, const Job& job,
-                             const std::string& data);
+                             const PrecisionChoice& precision, const std::string& data);
 
 /// Names of the entries that a resumed run compares: what makes a difference bit for bit.
-constexpr const char* provenance_data = "data_fingerprint";
-constexpr const char* provenance_ranks = "world_size";
-constexpr const char* provenance_threads = "threads_per_rank";
+inline constexpr const char* provenance_data = "data_fingerprint";
+inline constexpr const char* provenance_ranks = "world_size";
+/// Those that a difference of makes sums be formed in another order.
+inline constexpr std::array bitwise_provenance{"threads_per_rank", "nodes",
+                                               "precision",        "libtorch_version",
+                                               "mpi_version",      "lockstep_version"};
 
 }  // namespace lockstep

@@ -33,7 +33,8 @@ std::filesystem::path named_checkpoint(const TrainOptions& options, const RunDir
                      "--resume_from auto goes on with that run; another --output_dir starts a "
                      "branch; --overwrite removes it");
   }
-  if (std::filesystem::equivalent(path.parent_path(), directory.checkpoints(), ignored)) {
+  const auto absolute = std::filesystem::weakly_canonical(path);
+  if (absolute.parent_path() == std::filesystem::weakly_canonical(directory.checkpoints())) {
     throw UsageError("resume from " + path.string(),
                      "overwriting " + directory.path().string() + " would remove the checkpoint",
                      "choose another --output_dir");
@@ -62,12 +63,17 @@ std::optional<std::filesystem::path> newest_checkpoint(const RunDirectory& direc
 
 }  // namespace
 
+OpenCheckpoint open_checkpoint(const std::filesystem::path& path, IoThread& io,
+                               Communicator& io_comm) {
+  CheckpointReader* reader = io.run([&] { return new CheckpointReader(path, io_comm); });
+  return {reader, CloseOnIoThread{&io}};
+}
+
 std::optional<std::filesystem::path> checkpoint_to_resume(const TrainOptions& options,
                                                           const RunDirectory& directory,
                                                           IoThread& io, Communicator& io_comm,
                                                           Log& log) {
   if (options.resume_from == "auto") {
-    if (options.overwrite) return std::nullopt;
     return newest_checkpoint(directory, io, io_comm, log);
   }
   if (options.resume_from != "none") return named_checkpoint(options, directory);
@@ -100,7 +106,7 @@ void adopt_configuration(const CheckpointReader& reader, Configuration& configur
                    "leave these settings as they were, or start another run");
 }
 
-void check_same_run(const CheckpointReader& reader, const StoredSettings& provenance, Log& log) {
+void check_same_run(const CheckpointReader& reader, const StoredSettings& provenance, Log* log) {
   const Settings& before = reader.settings("/provenance");
   const auto require_equal = [&](const char* name, const char* what, const char* remedy) {
     const std::optional<std::string> then = value_of(before, name);
@@ -114,12 +120,16 @@ void check_same_run(const CheckpointReader& reader, const StoredSettings& proven
   require_equal(provenance_ranks, "the number of ranks", "start as many ranks as before");
   require_equal(provenance_data, "the training data's fingerprint",
                 "train_data must hold the same samples as before");
-  const std::optional<std::string> threads = value_of(before, provenance_threads);
-  const std::optional<std::string> threads_now = value_of(provenance, provenance_threads);
-  if (threads != threads_now) {
-    log.warn("the run had " + threads.value_or("unknown") + " threads a rank and now has " +
-             threads_now.value_or("unknown") +
-             ": sums are formed in another order, so it will not be bitwise the same");
+  std::string differences;
+  for (const char* name : bitwise_provenance) {
+    const std::optional<std::string> then = value_of(before, name);
+    const std::optional<std::string> now = value_of(provenance, name);
+    if (then == now) continue;
+    differences += std::string(differences.empty() ? "" : "; ") + name + " was " +
+                   then.value_or("unknown") + " and is " + now.value_or("unknown");
+  }
+  if (log != nullptr && !differences.empty()) {
+    log->warn("the run goes on, but will not be bitwise what it would have been: " + differences);
   }
 }
 

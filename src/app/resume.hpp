@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 
 #include "lockstep/app/run_settings.hpp"
@@ -10,6 +11,19 @@
 #include "lockstep/train/run_directory.hpp"
 
 namespace lockstep {
+
+/// A checkpoint that is open for reading; closed, like everything of HDF5, on the IO thread.
+struct CloseOnIoThread {
+  IoThread* io = nullptr;
+  void operator()(CheckpointReader* reader) const {
+    io->run([reader] { delete reader; });
+  }
+};
+using OpenCheckpoint = std::unique_ptr<CheckpointReader, CloseOnIoThread>;
+
+/// `io` and `io_comm` must outlive the checkpoint. Collective; throws on all ranks or on none.
+OpenCheckpoint open_checkpoint(const std::filesystem::path& path, IoThread& io,
+                               Communicator& io_comm);
 
 /// Which checkpoint to go on from, as resume_from and overwrite say and the directory's state
 /// allows; nothing for a run from the start. Throws UsageError where the directory holds a run that
@@ -25,7 +39,8 @@ std::optional<std::filesystem::path> checkpoint_to_resume(const TrainOptions& op
 void adopt_configuration(const CheckpointReader& reader, Configuration& configuration);
 
 /// Throws UsageError where the checkpoint was written by another number of ranks or from other
-/// data; warns where another number of threads keeps the run from being bitwise the same.
-void check_same_run(const CheckpointReader& reader, const StoredSettings& provenance, Log& log);
+/// data; warns, naming each difference, where others keep the run from being bitwise the same.
+/// `log` is null on ranks that stay silent. Not collective.
+void check_same_run(const CheckpointReader& reader, const StoredSettings& provenance, Log* log);
 
 }  // namespace lockstep

@@ -40,17 +40,22 @@ RunSettings::RunSettings(const Components& components)
   add_kinds(configuration_, "Optimizer", "optimizer", "update rule", optimizer_, optimizers_);
   add_kinds(configuration_, "Learning rate", "schedule", "learning rate over the run", schedule_,
             schedules_);
+  configuration_.add_check([this]() -> std::vector<std::string> {
+    if (!train.overwrite || train.resume_from != "auto") return {};
+    return {
+        "overwrite and resume_from = auto contradict each other: one removes what the other "
+        "goes on with"};
+  });
   configuration_.add("Machine", machine_fields(train));
   configuration_.add("Machine", fields(loader));
   configuration_.add("Machine", fields(reducer));
 }
 
 bool may_change_on_resume(const std::string& name) {
-  constexpr std::array<std::string_view, 16> free{
-      "output_dir", "resume_from",  "overwrite",    "stop_after_epochs",
-      "eval_every", "save_every",   "keep_last",    "log_interval",
-      "threads",    "allow_single", "num_workers",  "prefetch",
-      "train_data", "val_data",     "bucket_bytes", "last_bucket_bytes"};
+  constexpr std::array<std::string_view, 14> free{
+      "output_dir",  "resume_from", "overwrite",    "stop_after_epochs", "eval_every",
+      "save_every",  "keep_last",   "log_interval", "threads",           "allow_single",
+      "num_workers", "prefetch",    "train_data",   "val_data"};
   return std::find(free.begin(), free.end(), name) != free.end();
 }
 

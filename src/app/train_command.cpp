@@ -1,5 +1,6 @@
 #include <chrono>
 #include <optional>
+#include <sstream>
 #include <string>
 
 #include <fmt/format.h>
@@ -27,14 +28,25 @@ double wall_seconds() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-/// Makes the run's directory ready for a run from the start (`fresh`) or a resumed one, and opens
-/// the logs. Rank 0 acts.
-void prepare_directory(const RunDirectory& directory, bool fresh, const RunSettings& settings,
-                       Log& log) {
-  if (fresh && settings.train.overwrite) directory.remove_run();
+/// The configuration as a file, but for what is meant for one start only: read back, it must not
+/// remove or resume a run that nobody spoke of.
+std::string repeatable_ini(const Configuration& configuration) {
+  std::istringstream lines(configuration.ini_text());
+  std::string text;
+  for (std::string line; std::getline(lines, line);) {
+    const bool once = line.starts_with("overwrite ") || line.starts_with("resume_from ") ||
+                      line.starts_with("stop_after_epochs ");
+    if (!once) text += line + "\n";
+  }
+  return text;
+}
+
+/// Makes the run's directory ready and opens the logs. Rank 0 alone.
+void prepare_directory(const RunDirectory& directory, const RunSettings& settings, Log& log) {
+  if (settings.train.overwrite) directory.remove_run();
   directory.create();
   std::filesystem::remove(directory.stop());
-  write_text_atomically(directory.config(), settings.configuration().ini_text());
+  write_text_atomically(directory.config(), repeatable_ini(settings.configuration()));
   log.open_files(directory.path());
 }
 
@@ -86,50 +98,50 @@ ExitCode train_command(const CommandContext& context) {
   const RunDirectory directory(options.output_dir);
   const auto resume_path =
       agreed(world, [&] { return checkpoint_to_resume(options, directory, io, *io_comm, log); });
-  std::unique_ptr<CheckpointReader> reader;
+  OpenCheckpoint reader;
   if (resume_path) {
-    agreed(world, [&] {
-      reader = io.run([&] { return std::make_unique<CheckpointReader>(*resume_path, *io_comm); });
-    });
+    reader = agreed(world, [&] { return open_checkpoint(*resume_path, io, *io_comm); });
     agreed(world, [&] { adopt_configuration(*reader, settings.configuration()); });
     const Position position = read_position(*reader, io);
     if (position.epoch >= options.epochs) {
       log.info(fmt::format("the run in {} is finished: {} epochs, {} steps; nothing was changed",
                            directory.path().string(), position.epoch, position.global_step));
-      io.run([&] { reader.reset(); });
       return ExitCode::success;
     }
   }
 
   const auto seed = static_cast<std::uint64_t>(options.seed);
   const Splits data = agreed(world, [&] { return settings.dataset().build(io, *io_comm, seed); });
-  const BatchPlan plan = batch_plan(settings.batch, job.topology.world_size);
-  const StoredSettings provenance = provenance_of(context, job, fingerprint(*data.training));
-  agreed(world, [&] {
-    check_plan(data.training->size(), plan);
-    if (reader) check_same_run(*reader, provenance, log);
-    if (rank == 0) prepare_directory(directory, !reader, settings, log);
-  });
-  agreed(world, [&] { CheckpointStore(directory.checkpoints()).prepare(world); });
-
-  const PrecisionChoice precision = precision_of(options);
+  const BatchPlan plan =
+      agreed(world, [&] { return batch_plan(settings.batch, job.topology.world_size); });
+  const PrecisionChoice precision = precision_of(world, options);
+  const StoredSettings provenance =
+      provenance_of(context, job, precision, fingerprint(*data.training));
+  LoopState loop;
   auto [replica, schedule] = agreed(world, [&] {
+    check_plan(data.training->size(), plan);
+    loop.horizon = horizon_of(options.epochs, data.training->size(), plan);
+    if (reader) check_same_run(*reader, provenance, rank == 0 ? &log : nullptr);
     return std::pair(
         std::make_unique<Replica>(build_model(settings, *data.training, precision.precision),
                                   settings.optimizer()),
         settings.schedule().build());
   });
+  // All that the user may have got wrong has been checked: from here on files change.
+  agreed(world, [&] {
+    if (rank == 0) prepare_directory(directory, settings, log);
+  });
+  agreed(world, [&] { CheckpointStore(directory.checkpoints()).prepare(world); });
+
   broadcast_replica(replica->parameters(), replica->buffers(), world);
   GradientReducer reducer(replica->parameters(), replica->buffers(), world, settings.reducer);
   seed_generator(seed, rank);
   say_who_trains(job, settings, plan, precision, data, replica->model(), log);
 
-  LoopState loop;
-  loop.horizon = horizon_of(options.epochs, data.training->size(), plan);
   MetricsHistory history;
   if (reader) {
     restore_state(*reader, io, *io_comm, *replica, loop, history);
-    io.run([&] { reader.reset(); });
+    reader.reset();
     log.info(fmt::format("resumed from {} at epoch {}, step {}", resume_path->string(),
                          loop.position.epoch + 1, loop.position.global_step));
   } else if (options.resume_from == "auto") {
@@ -142,7 +154,7 @@ ExitCode train_command(const CommandContext& context) {
       data.validation ? evaluation_loader(settings, *data.validation, job.topology) : nullptr;
   const std::vector<SettingsGroup> groups{{"/config", settings.configuration().stored()},
                                           {"/provenance", provenance}};
-  const StopRequest stop;
+  context.stop.emplace();
   Trainer trainer({.options = options,
                    .plan = plan,
                    .replica = *replica,
@@ -156,7 +168,7 @@ ExitCode train_command(const CommandContext& context) {
                    .io = io,
                    .directory = directory,
                    .groups = groups,
-                   .stop = stop,
+                   .stop = *context.stop,
                    .log = log,
                    .seconds = steady_seconds,
                    .first_step_done =

@@ -39,6 +39,7 @@ struct Log::Sinks {
   int rank;
   bool terminal = false;
   bool progress_shown = false;
+  std::vector<std::string> early;           // what was said before there was a log.txt
   std::shared_ptr<spdlog::logger> people;   // rank 0: standard output and log.txt
   std::shared_ptr<spdlog::logger> trouble;  // standard error
   std::shared_ptr<spdlog::logger> machines;
@@ -76,6 +77,9 @@ void Log::open_files(const std::filesystem::path& directory) {
     auto text =
         std::make_shared<spdlog::sinks::basic_file_sink_mt>((directory / "log.txt").string());
     text->set_pattern("%Y-%m-%d %H:%M:%S  %v");
+    spdlog::logger file("file", text);
+    for (const std::string& line : sinks_->early) file.info(line);
+    sinks_->early.clear();
     sinks_->people->sinks().push_back(std::move(text));
     sinks_->machines = std::make_shared<spdlog::logger>(
         "machines",
@@ -90,12 +94,13 @@ void Log::open_files(const std::filesystem::path& directory) {
 void Log::info(std::string_view text) {
   sinks_->clear_progress();
   sinks_->people->info(text);
+  if (sinks_->rank == 0 && !sinks_->machines) sinks_->early.emplace_back(text);
 }
 
 void Log::warn(std::string_view text) {
   sinks_->clear_progress();
   if (sinks_->rank == 0) {
-    sinks_->people->info("warning: " + std::string(text));
+    info("warning: " + std::string(text));
   } else {
     sinks_->trouble->warn("[rank " + std::to_string(sinks_->rank) +
                           "] warning: " + std::string(text));

@@ -1,5 +1,7 @@
 #include "lockstep/data/batch_options.hpp"
 
+#include "lockstep/base/product.hpp"
+
 namespace lockstep {
 
 FieldTable fields(BatchOptions& options) {
@@ -17,8 +19,9 @@ FieldTable fields(BatchOptions& options) {
 }
 
 BatchPlan batch_plan(const BatchOptions& options, int world) {
-  return {.global_batch = options.global_batch_size.value_or(options.batch_size * world *
-                                                             options.grad_accum_steps),
+  const std::int64_t by_rank =
+      product(product(options.batch_size, world), options.grad_accum_steps);
+  return {.global_batch = options.global_batch_size.value_or(by_rank),
           .grad_accum_steps = options.grad_accum_steps,
           .drop_last = options.drop_last};
 }

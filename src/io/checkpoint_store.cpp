@@ -46,6 +46,8 @@ std::optional<std::string> defect_of(const std::filesystem::path& path) {
     return std::nullopt;
   } catch (const Error& error) {
     return error.reason();
+  } catch (const std::exception& error) {  // damage may look like anything, a huge size say
+    return error.what();
   }
 }
 
@@ -53,7 +55,7 @@ bool is_complete(const std::filesystem::path& path) {
   try {
     check_user_block(path);
     return true;
-  } catch (const Error&) {
+  } catch (const std::exception&) {
     return false;
   }
 }

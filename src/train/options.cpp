@@ -33,7 +33,7 @@ FieldTable run_fields(TrainOptions& options) {
 FieldTable machine_fields(TrainOptions& options) {
   return {
       field("threads", options.threads,
-            "compute threads a rank; auto shares the processors of the node out", at_least(1)),
+            "compute threads a rank; auto shares the processors of the node out", between(1, 4096)),
       field("allow_single", options.allow_single,
             "train as one rank although the scheduler started several tasks"),
   };

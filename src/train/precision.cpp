@@ -8,7 +8,7 @@ PrecisionChoice choose_precision(DType dtype, bool use_amp, bool processor_has_b
   if (!use_amp) return {plain, name + " (use_amp is off)"};
   if (dtype != DType::float32) return {plain, name + " (mixed precision needs float32 weights)"};
   if (!processor_has_bfloat16) {
-    return {plain, name + " (this processor does not multiply bfloat16 natively)"};
+    return {plain, name + " (not all processors multiply bfloat16 natively)"};
   }
   return {{.parameters = dtype, .autocast = true}, "bfloat16 autocast over float32 weights"};
 }

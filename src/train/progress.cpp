@@ -1,5 +1,7 @@
 #include "lockstep/train/progress.hpp"
 
+#include "lockstep/base/product.hpp"
+
 namespace lockstep {
 
 Progress progress_of(const LoopState& state) {
@@ -10,7 +12,7 @@ Progress progress_of(const LoopState& state) {
 }
 
 Horizon horizon_of(std::int64_t epochs, std::int64_t dataset_size, const BatchPlan& plan) {
-  return {.epochs = epochs, .samples = epochs * samples_in_epoch(dataset_size, plan)};
+  return {.epochs = epochs, .samples = product(epochs, samples_in_epoch(dataset_size, plan))};
 }
 
 std::int64_t rank_samples(const SampleRange& window, const BatchPlan& plan, int rank, int world) {

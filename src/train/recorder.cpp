@@ -69,8 +69,8 @@ void Recorder::record_epoch(const EpochRecord& record, const Horizon& horizon) {
                          {"val_seconds", record.validation_seconds},
                          {"images_per_second", images_per_second}});
   history_.rank.append({{"train_samples", record.rank_samples},
-                        {"train_seconds", record.rank_train_seconds},
-                        {"data_wait_seconds", record.rank_data_wait_seconds},
+                        {"train_seconds", record.train_seconds},
+                        {"data_wait_seconds", record.data_wait_seconds},
                         {"peak_rss_bytes", record.rank_peak_rss_bytes}});
 
   std::string text = fmt::format("epoch {}/{} done in {}: train loss {:.4f}, accuracy {:.2f} %",

@@ -37,8 +37,8 @@ std::vector<ScalarField> scalar_fields(LoopState& loop, std::int64_t& applied_st
   const auto own = [](const char* path, const char* units, std::int64_t& value) {
     return ScalarField{path, DType::int64, units, Placement::per_rank, &value};
   };
-  const auto own_real = [](const char* path, double& value) {
-    return ScalarField{path, DType::float64, "nats", Placement::per_rank, &value};
+  const auto own_real = [](const char* path, const char* units, double& value) {
+    return ScalarField{path, DType::float64, units, Placement::per_rank, &value};
   };
   return {
       shared("/sampler/epoch", "epochs", loop.position.epoch),
@@ -47,11 +47,15 @@ std::vector<ScalarField> scalar_fields(LoopState& loop, std::int64_t& applied_st
       shared("/sampler/global_step", "steps", loop.position.global_step),
       shared("/schedule/horizon_epochs", "epochs", loop.horizon.epochs),
       shared("/schedule/horizon_samples", "samples", loop.horizon.samples),
+      {"/schedule/learning_rate", DType::float64, "1", Placement::replicated, &loop.learning_rate},
+      own_real("/meters/train_seconds", "s", loop.train_seconds),
+      own_real("/meters/data_wait_seconds", "s", loop.data_wait_seconds),
+      own_real("/meters/interval_seconds", "s", loop.interval_seconds),
       shared("/optimizer/applied_steps", "steps", applied_steps),
-      own_real("/meters/epoch_loss_sum", loop.epoch_tally.loss_sum),
+      own_real("/meters/epoch_loss_sum", "nats", loop.epoch_tally.loss_sum),
       own("/meters/epoch_correct", "samples", loop.epoch_tally.correct),
       own("/meters/epoch_samples", "samples", loop.epoch_tally.samples),
-      own_real("/meters/interval_loss_sum", loop.interval_tally.loss_sum),
+      own_real("/meters/interval_loss_sum", "nats", loop.interval_tally.loss_sum),
       own("/meters/interval_correct", "samples", loop.interval_tally.correct),
       own("/meters/interval_samples", "samples", loop.interval_tally.samples),
   };

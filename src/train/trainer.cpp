@@ -56,22 +56,20 @@ TrainEnd Trainer::run() {
 }
 
 std::optional<int> Trainer::run_epoch() {
-  const double began = parts_.seconds();
-  data_wait_seconds_ = 0.0;
   parts_.training.start_epoch(loop_.position.epoch, loop_.position.offset);
   while (run_window()) {
     const Wishes agreed = agreement_.exchange({.stop_signal = parts_.stop.signal()});
     if (agreed.stop_signal != 0) return static_cast<int>(agreed.stop_signal);
   }
   finish_log_point();
-  finish_epoch(parts_.seconds() - began);
+  finish_epoch();
   return std::nullopt;
 }
 
 std::optional<Batch> Trainer::next_batch() {
   const double began = parts_.seconds();
   std::optional<Batch> batch = parts_.training.next();
-  data_wait_seconds_ += parts_.seconds() - began;
+  loop_.data_wait_seconds += parts_.seconds() - began;
   return batch;
 }
 
@@ -81,7 +79,7 @@ bool Trainer::run_window() {
   if (!batch) return false;
 
   const SampleRange window = batch->micro_batch.window;
-  learning_rate_ = parts_.schedule.learning_rate(progress_of(loop_));
+  loop_.learning_rate = parts_.schedule.learning_rate(progress_of(loop_));
   step_.begin_window(rank_samples(window, parts_.plan, parts_.comm.rank(), parts_.comm.size()),
                      window.samples);
   Tally tally;
@@ -93,7 +91,7 @@ bool Trainer::run_window() {
     batch = next_batch();
     check(batch.has_value(), "go on with a global batch", "the loader ended in the midst of it");
   }
-  step_.finish_window(learning_rate_);
+  step_.finish_window(loop_.learning_rate);
 
   loop_.epoch_tally += tally;
   loop_.interval_tally += tally;
@@ -101,7 +99,9 @@ bool Trainer::run_window() {
   loop_.position.consumed_samples += window.samples;
   ++loop_.position.global_step;
   ++steps_here_;
-  interval_seconds_ += parts_.seconds() - began;
+  const double seconds = parts_.seconds() - began;
+  loop_.train_seconds += seconds;
+  loop_.interval_seconds += seconds;
   report_step();
   return true;
 }
@@ -121,12 +121,12 @@ void Trainer::start_log_point() {
   PendingLogPoint& point = pending_.emplace();
   point.record.global_step = loop_.position.global_step;
   point.record.epoch = loop_.position.epoch;
-  point.record.learning_rate = learning_rate_;
-  point.record.interval_seconds = interval_seconds_;
+  point.record.learning_rate = loop_.learning_rate;
+  point.record.interval_seconds = loop_.interval_seconds;
   point.record.elapsed_seconds = parts_.seconds() - began_;
   point.sums.start(parts_.comm, loop_.interval_tally, "sums of a log point");
   loop_.interval_tally = {};
-  interval_seconds_ = 0.0;
+  loop_.interval_seconds = 0.0;
 }
 
 void Trainer::finish_log_point() {
@@ -162,22 +162,24 @@ void Trainer::show_progress() {
       loop_.position.global_step, last_loss_, duration_text(remaining_seconds())));
 }
 
-void Trainer::finish_epoch(double train_seconds) {
+void Trainer::finish_epoch() {
   EpochRecord record;
   record.training = reduced(parts_.comm, loop_.epoch_tally, "sums of an epoch");
   record.rank_samples = loop_.epoch_tally.samples;
-  record.rank_train_seconds = train_seconds;
-  record.rank_data_wait_seconds = data_wait_seconds_;
-  record.train_seconds = train_seconds;
-  record.learning_rate = learning_rate_;
+  record.train_seconds = loop_.train_seconds;
+  record.data_wait_seconds = loop_.data_wait_seconds;
+  record.learning_rate = loop_.learning_rate;
   ++loop_.position.epoch;
   loop_.position.offset = 0;
   loop_.epoch_tally = {};
+  loop_.train_seconds = 0.0;
+  loop_.data_wait_seconds = 0.0;
   record.position = loop_.position;
 
   const std::int64_t epochs_done = loop_.position.epoch;
-  const bool last = epochs_done == epochs_to_do();
-  if (parts_.validation != nullptr && due(parts_.options.eval_every, epochs_done, last)) {
+  // By the horizon, not by stop_after_epochs: a run in two parts validates what one in one does.
+  const bool at_horizon = epochs_done == loop_.horizon.epochs;
+  if (parts_.validation != nullptr && due(parts_.options.eval_every, epochs_done, at_horizon)) {
     const double began = parts_.seconds();
     record.validation =
         evaluate(parts_.replica.model(), parts_.precision, *parts_.validation, parts_.comm);
@@ -186,6 +188,7 @@ void Trainer::finish_epoch(double train_seconds) {
   record.rank_peak_rss_bytes = peak_rss_bytes();
   recorder_.record_epoch(record, loop_.horizon);
   write_metrics_file();
+  const bool last = epochs_done == epochs_to_do();
   if (last || due(parts_.options.save_every, epochs_done, last)) save_checkpoint();
 }
 

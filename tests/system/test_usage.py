@@ -33,7 +33,7 @@ class Usage(harness.RunTestCase):
             [harness.MPIEXEC, "-n", "1", *program, ":", "-n", "1", *program, "--epochs", "never"],
             cwd=self.directory, env=harness.environment(), stdin=subprocess.DEVNULL,
             capture_output=True, text=True, timeout=harness.DEADLINE)
-        self.assert_refused(result, "never")
+        self.assert_refused(result, "on rank 1 (", "never")
 
     def test_ranks_with_different_settings_are_refused(self):
         program = [harness.PROGRAM, "train", *harness.SMALL, "--output_dir", "run"]
@@ -76,6 +76,23 @@ class Usage(harness.RunTestCase):
         metrics = harness.datasets(self.directory / "run" / "metrics.h5")
         self.assertEqual(list(metrics["epoch/epoch"]), [0])
         self.assertEqual((self.directory / "run" / "notes.md").read_text(), "mine")
+
+    def test_late_errors_leave_a_run_that_was_to_be_overwritten(self):
+        self.train(1, "run", "--epochs", 1)
+        before = harness.tree_digest(self.directory)
+        for wrong in (["--nesterov", "--momentum", "0"], ["--lr_min", "1"],
+                      ["--epochs", "9223372036854775807"], ["--resume_from", "auto"]):
+            result = self.train(1, "run", "--overwrite", *wrong, expect=2)
+            self.assertIn(wrong[0].strip("-"), result.stderr.replace("number of samples", "epochs"))
+            self.assertEqual(harness.tree_digest(self.directory), before)
+
+    def test_the_written_configuration_overwrites_and_resumes_nothing(self):
+        self.train(1, "run", "--epochs", 1)
+        self.train(1, "run", "--epochs", 1, "--overwrite")
+        before = harness.tree_digest(self.directory)
+        result = harness.run(1, "--config", self.directory / "run" / "config.ini")
+        self.assertEqual(result.returncode, 2, result.stdout + result.stderr)
+        self.assertEqual(harness.tree_digest(self.directory), before)
 
     def test_named_checkpoint_that_is_missing_is_an_error(self):
         result = self.train(2, "run", "--resume_from", self.directory / "none.h5", expect=2)

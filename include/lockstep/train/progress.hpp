@@ -27,8 +27,12 @@ struct Horizon {
 struct LoopState {
   Position position;
   Horizon horizon;
-  Tally epoch_tally;     ///< of the epoch under way
-  Tally interval_tally;  ///< since the last log point
+  Tally epoch_tally;               ///< of the epoch under way
+  Tally interval_tally;            ///< since the last log point
+  double learning_rate = 0.0;      ///< of the last step
+  double train_seconds = 0.0;      ///< this rank's, in the epoch under way
+  double data_wait_seconds = 0.0;  ///< of these, spent waiting for batches
+  double interval_seconds = 0.0;   ///< this rank's, in steps since the last log point
 };
 
 Progress progress_of(const LoopState& state);

@@ -25,11 +25,10 @@ struct EpochRecord {
   Tally training;
   Tally validation;  ///< no samples where it was not evaluated
   double learning_rate = 0.0;
-  double train_seconds = 0.0;
+  double train_seconds = 0.0;  ///< this rank's; rank 0's in /epoch
   double validation_seconds = 0.0;
-  std::int64_t rank_samples = 0;    ///< this rank's
-  double rank_train_seconds = 0.0;  ///< this rank's
-  double rank_data_wait_seconds = 0.0;
+  std::int64_t rank_samples = 0;   ///< this rank's
+  double data_wait_seconds = 0.0;  ///< this rank's
   std::int64_t rank_peak_rss_bytes = 0;
 };
 

@@ -56,7 +56,8 @@ class Trainer {
  public:
   Trainer(const TrainerParts& parts, LoopState loop, MetricsHistory history);
 
-  /// Collective.
+  /// Collective. Throws what loader, model, communicator and files throw; where one rank alone
+  /// throws, the others wait for it, so the job must be aborted then.
   TrainEnd run();
 
   const LoopState& state() const { return loop_; }
@@ -71,7 +72,7 @@ class Trainer {
 
   /// The signal all ranks agreed to stop for, if any.
   std::optional<int> run_epoch();
-  void finish_epoch(double train_seconds);
+  void finish_epoch();
   TrainEnd stop_early(int signal);
 
   /// One optimizer step; false where the epoch is over.
@@ -99,14 +100,11 @@ class Trainer {
   CheckpointStore store_;
   StopAgreement agreement_;
   std::optional<PendingLogPoint> pending_;
-  double learning_rate_ = 0.0;  // of the last step
   double last_loss_ = std::numeric_limits<double>::quiet_NaN();
   std::int64_t steps_here_ = 0;  // optimizer steps of this process
   double began_ = 0.0;
   double first_step_seconds_ = 0.0;  // when the first of them was done
-  double interval_seconds_ = 0.0;    // spent in steps since the last log point
   double progress_shown_ = 0.0;      // when the progress line was last renewed
-  double data_wait_seconds_ = 0.0;   // of the epoch under way
 };
 
 }  // namespace lockstep

@@ -175,11 +175,16 @@ std::string shown_on_a_terminal(const std::function<void()>& act) {
   std::fflush(stdout);
   dup2(before, STDOUT_FILENO);
   close(before);
-  std::array<char, 4096> text{};
-  const ssize_t length = read(master, text.data(), text.size());
   close(terminal);
+  // Once nobody holds the terminal, reading gives what is left and then an error, never a wait; one
+  // read alone may come before the kernel has passed all of it on.
+  std::string shown;
+  std::array<char, 4096> text{};
+  for (ssize_t length = 0; (length = read(master, text.data(), text.size())) > 0;) {
+    shown.append(text.data(), static_cast<std::size_t>(length));
+  }
   close(master);
-  return {text.data(), static_cast<std::size_t>(std::max<ssize_t>(0, length))};
+  return shown;
 }
 
 TEST(Log, ProgressOnATerminalIsErasedBeforeTheNextLine) {
