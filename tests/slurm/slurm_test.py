@@ -19,14 +19,12 @@ SECONDS_IN_ALL = 270  # less than ctest allows, so that the cluster is taken dow
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "build/release/lockstep").resolve()
 DIGITS = ["--config", "inputs/digits.ini", "--width", "8", "--threads", "1"]
+SAY_WHAT_EACH_TASK_GETS = 'echo "task $SLURM_PROCID, $SRUN_CPUS_PER_TASK cores: $*"\n'
 ONE_EPOCH = [*DIGITS, "--epochs", "1"]
 
 
 class SlurmTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.cluster = Cluster().__enter__()
-        cls.addClassCleanup(cls.cluster.__exit__)
+    cluster = None  # running while the tests do
 
     def setUp(self):
         temporary = tempfile.TemporaryDirectory(prefix="lockstep-slurm-test-")
@@ -127,21 +125,22 @@ class SlurmTest(unittest.TestCase):
                                         program="build/absent/lockstep")):
             self.assertEqual(code, 2, printed)
             self.assertIn("no program build/absent/lockstep", printed)
+            self.assertNotIn("srun:", printed)
 
     def test_the_batch_script_gives_each_task_its_cores_and_its_arguments(self):
-        echo = self.script('echo "task $SLURM_PROCID has $SLURM_CPUS_PER_TASK: $*"\n')
+        echo = self.script(SAY_WHAT_EACH_TASK_GETS)
         code, printed = self.submit("--a", "b c", options=["--cpus-per-task=3"], program=echo)
         self.assertEqual(code, 0, printed)
         for task in (0, 1):
-            self.assertIn(f"task {task} has 3: train --resume_from auto --a b c", printed)
+            self.assertIn(f"task {task}, 3 cores: train --resume_from auto --a b c", printed)
 
     def test_the_interactive_script_gives_each_task_its_cores(self):
-        echo = self.script('echo "task $SLURM_PROCID has $SLURM_CPUS_PER_TASK: $*"\n')
+        echo = self.script(SAY_WHAT_EACH_TASK_GETS)
         code, printed = self.call("bash", "slurm/interactive.sh", "--cpus-per-task=3", "--", "train",
                                   program=echo)
         self.assertEqual(code, 0, printed)
         for task in (0, 1):
-            self.assertIn(f"task {task} has 3: train", printed)
+            self.assertIn(f"task {task}, 3 cores: train", printed)
 
     def test_one_failing_task_ends_the_job(self):
         program = self.script("((SLURM_PROCID == 0)) || exec sleep 600\nexit 1\n")
@@ -150,15 +149,18 @@ class SlurmTest(unittest.TestCase):
         self.assertIn("task 0: Exited with exit code 1", printed)
 
 
-def out_of_time(*_):
-    raise TimeoutError(f"not done after {SECONDS_IN_ALL} s")
+def give_up(number, _):
+    print(f"stopped by {signal.Signals(number).name} ({SECONDS_IN_ALL} s are allowed)", flush=True)
+    raise KeyboardInterrupt  # an Exception would count as a failure of one test, and the next begin
 
 
 if __name__ == "__main__":
     if obstacle():
         print(f"skipped: {obstacle()}")
         sys.exit(SKIPPED)
-    signal.signal(signal.SIGALRM, out_of_time)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))
+    signal.signal(signal.SIGALRM, give_up)
+    signal.signal(signal.SIGTERM, give_up)
     signal.alarm(SECONDS_IN_ALL)
-    unittest.main(argv=sys.argv[:1] + sys.argv[2:], verbosity=2)
+    with Cluster() as SlurmTest.cluster:  # out here it is ended whatever ends the tests
+        tests = unittest.main(argv=sys.argv[:1] + sys.argv[2:], verbosity=2, exit=False)
+    sys.exit(not tests.result.wasSuccessful())
