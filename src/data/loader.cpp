@@ -15,7 +15,7 @@ namespace lockstep {
 FieldTable fields(LoaderOptions& options) {
   return {
       field("num_workers", options.num_workers,
-            "threads that read batches ahead; 0: read when a batch is needed", at_least(0)),
+            "threads that read batches ahead; 0: read when a batch is needed", between(0, 1024)),
       field("prefetch", options.prefetch, "batches read ahead", at_least(1)),
   };
 }

@@ -85,9 +85,10 @@ std::unique_ptr<Dataset> make_synthetic(const ImageShape& shape, std::int64_t nu
 
 FieldTable SyntheticBuilder::fields() {
   return {
-      field("synthetic_size", options_.synthetic_size, "synthetic training samples", at_least(1)),
+      field("synthetic_size", options_.synthetic_size, "synthetic training samples",
+            between(1, 1e9)),
       field("synthetic_val_size", options_.synthetic_val_size, "synthetic validation samples",
-            at_least(0)),
+            between(0, 1e9)),
       field("num_classes", options_.num_classes, "classes to tell apart", at_least(1)),
       field("in_channels", options_.in_channels, "channels of an image", at_least(1)),
       field("image_size", options_.image_size, "height and width of an image", at_least(1)),
