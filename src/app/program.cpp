@@ -4,7 +4,6 @@
 #include <array>
 #include <charconv>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <optional>
 
@@ -132,9 +131,8 @@ int run_program(int argc, char** argv, const std::map<std::string, std::string>&
                                           .launch_time = launched},
                                          find_command(arguments[0]));
     // All ranks are leaving with this code. srun tells the others to stop as soon as the first one
-    // is gone with a code that is not 0; they are to leave with theirs all the same. (While `stop`
-    // lives, signals only set its flag.)
-    if (!stop) std::signal(SIGTERM, SIG_IGN);
+    // is gone with a code that is not 0; they are to leave with theirs all the same.
+    StopRequest::ignore_signals();
     session.finish();
     return static_cast<int>(code);
   } catch (const std::exception& error) {

@@ -40,6 +40,15 @@ StopRequest::~StopRequest() {
   installed = false;
 }
 
+void StopRequest::ignore_signals() {
+  struct sigaction action {};
+  action.sa_handler = SIG_IGN;
+  for (std::size_t i = 0; i < handled.size(); ++i) {
+    sigaction(handled[i], &action, nullptr);
+    former_actions[i] = action;  // what a StopRequest that still lives will give back
+  }
+}
+
 int StopRequest::signal() const {
   return first_signal;
 }

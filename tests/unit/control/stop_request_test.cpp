@@ -37,6 +37,17 @@ TEST(StopRequest, ThereIsOneAProcess) {
   EXPECT_THROW(StopRequest(), Error);
 }
 
+TEST(StopRequest, IgnoredSignalsStayIgnoredAfterIt) {
+  {
+    const StopRequest stop;
+    StopRequest::ignore_signals();
+  }
+  for (const int signal : {SIGTERM, SIGINT, SIGUSR1, SIGUSR2}) {
+    EXPECT_EQ(std::raise(signal), 0);  // would end the process
+    EXPECT_EQ(std::signal(signal, SIG_DFL), SIG_IGN);
+  }
+}
+
 TEST(StopRequest, NamesSignals) {
   EXPECT_EQ(StopRequest::signal_name(SIGTERM), "SIGTERM");
   EXPECT_EQ(StopRequest::signal_name(SIGUSR1), "SIGUSR1");
