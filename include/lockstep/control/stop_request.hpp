@@ -17,8 +17,8 @@ class StopRequest {
   /// Number of the first signal received by this process, or 0.
   int signal() const;
 
-  /// From now on, and beyond any StopRequest's life, these signals do nothing: for a process that is
-  /// leaving, whose exit code a late signal must not replace.
+  /// From now on, and beyond any StopRequest's life, these signals do nothing: for a process that
+  /// is leaving, whose exit code a late signal must not replace.
   static void ignore_signals();
 
   /// "SIGTERM" and the like.
