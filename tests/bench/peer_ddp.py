@@ -78,7 +78,11 @@ def main():
         print(json.dumps({"version": f"PyTorch {torch.__version__}",
                           "first_step_seconds": first_step, "images_per_second": rates[1:],
                           "peak_rss_bytes": peak_rss.item()}))
+    dist.barrier()
     dist.destroy_process_group()
+    # PyTorch's threads sometimes abort while the interpreter ends, after all has been measured.
+    sys.stdout.flush()
+    os._exit(0)
 
 
 if __name__ == "__main__":
