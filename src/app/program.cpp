@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <chrono>
 #include <cstdio>
 #include <optional>
 
 #include "lockstep/app/agreed.hpp"
 #include "lockstep/base/text.hpp"
 #include "lockstep/base/version.hpp"
+#include "lockstep/base/wall_clock.hpp"
 #include "lockstep/control/stop_request.hpp"
 
 #include "app/commands.hpp"
@@ -83,8 +83,7 @@ std::optional<ExitCode> answer_at_once(const std::vector<std::string>& arguments
 }
 
 double launch_time(const std::map<std::string, std::string>& environment) {
-  double seconds =
-      std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  double seconds = wall_seconds();
   if (const auto given = environment.find("LOCKSTEP_LAUNCH_TIME"); given != environment.end()) {
     const std::string& text = given->second;
     std::from_chars(text.data(), text.data() + text.size(), seconds);

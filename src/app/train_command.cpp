@@ -7,6 +7,7 @@
 
 #include "lockstep/app/agreed.hpp"
 #include "lockstep/base/version.hpp"
+#include "lockstep/base/wall_clock.hpp"
 #include "lockstep/ddp/replica_sync.hpp"
 #include "lockstep/io/atomic_text.hpp"
 #include "lockstep/train/train_state.hpp"
@@ -22,10 +23,6 @@ namespace {
 
 double steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-double wall_seconds() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
 /// The configuration as a file, but for what is meant for one start only: read back, it must not

@@ -1,6 +1,5 @@
 #include "lockstep/base/log.hpp"
 
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "lockstep/base/error.hpp"
+#include "lockstep/base/wall_clock.hpp"
 
 namespace lockstep {
 namespace {
@@ -27,10 +27,6 @@ nlohmann::ordered_json json_of(const LogValue& value) {
         return held;
       },
       value);
-}
-
-double seconds_since_epoch() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
 }  // namespace
@@ -117,7 +113,7 @@ void Log::event(std::string_view name, const LogFields& fields) {
   if (!sinks_->machines) return;
   nlohmann::ordered_json record;
   record["event"] = name;
-  record["time"] = seconds_since_epoch();
+  record["time"] = wall_seconds();
   for (const auto& [key, value] : fields) record[key] = json_of(value);
   sinks_->machines->info(
       record.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));

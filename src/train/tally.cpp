@@ -34,12 +34,10 @@ void TallyReduction::start(Communicator& comm, const Tally& mine, const char* pu
   sums_[1] = static_cast<double>(mine.correct);
   sums_[2] = static_cast<double>(mine.samples);
   work_ = comm.start_all_reduce(buffer_of(std::span(sums_.get(), 3)), ReduceOp::sum, purpose);
-  started_ = true;
 }
 
 Tally TallyReduction::finish() {
   work_.wait();
-  started_ = false;
   return {.loss_sum = sums_[0],
           .correct = static_cast<std::int64_t>(sums_[1]),
           .samples = static_cast<std::int64_t>(sums_[2])};

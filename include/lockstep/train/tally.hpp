@@ -28,7 +28,6 @@ class TallyReduction {
   TallyReduction() = default;
   /// Collective. Counts stay exact below 2^53.
   void start(Communicator& comm, const Tally& mine, const char* purpose);
-  bool started() const { return started_; }
   /// Waits and returns the global tally. Collective.
   Tally finish();
 
@@ -36,7 +35,6 @@ class TallyReduction {
   // Apart from the object, so that it may move while the message is under way.
   std::unique_ptr<double[]> sums_;
   Work work_;
-  bool started_ = false;
 };
 
 /// The sum of all ranks' tallies. Collective.

@@ -60,9 +60,6 @@ class Trainer {
   /// throws, the others wait for it, so the job must be aborted then.
   TrainEnd run();
 
-  const LoopState& state() const { return loop_; }
-  const MetricsHistory& history() const { return history_; }
-
  private:
   // A log point whose sums are under way.
   struct PendingLogPoint {

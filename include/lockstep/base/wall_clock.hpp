@@ -1,0 +1,12 @@
+#pragma once
+
+#include <chrono>
+
+namespace lockstep {
+
+/// Seconds since 1970, for records that people and other programs read; it may jump.
+inline double wall_seconds() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace lockstep
