@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "lockstep/app/agreed.hpp"
+#include "lockstep/comm/agreement.hpp"
 #include "lockstep/io/checkpoint_store.hpp"
 #include "lockstep/train/run_directory.hpp"
 #include "lockstep/train/train_state.hpp"

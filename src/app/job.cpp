@@ -3,7 +3,7 @@
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 
-#include "lockstep/app/agreed.hpp"
+#include "lockstep/comm/agreement.hpp"
 #include "lockstep/launch/launch_checks.hpp"
 #include "lockstep/launch/slurm_environment.hpp"
 #include "lockstep/launch/threads.hpp"

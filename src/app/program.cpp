@@ -6,10 +6,10 @@
 #include <cstdio>
 #include <optional>
 
-#include "lockstep/app/agreed.hpp"
 #include "lockstep/base/text.hpp"
 #include "lockstep/base/version.hpp"
 #include "lockstep/base/wall_clock.hpp"
+#include "lockstep/comm/agreement.hpp"
 #include "lockstep/control/stop_request.hpp"
 
 #include "app/commands.hpp"

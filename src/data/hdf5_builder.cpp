@@ -4,12 +4,12 @@
 #include <utility>
 
 #include "lockstep/base/error.hpp"
+#include "lockstep/comm/agreement.hpp"
 #include "lockstep/comm/communicator.hpp"
 #include "lockstep/data/hdf5_dataset.hpp"
 #include "lockstep/io/hdf5_file.hpp"
 #include "lockstep/io/io_thread.hpp"
 
-#include "data/all_or_none.hpp"
 #include "data/hdf5_samples.hpp"
 #include "data/subset_dataset.hpp"
 
@@ -91,8 +91,7 @@ FieldTable Hdf5Builder::fields() {
 }
 
 Splits Hdf5Builder::build(IoThread& io, Communicator& comm, std::uint64_t /*seed*/) const {
-  Splits splits =
-      all_or_none(comm, [&] { return io.run([this] { return read_splits(options_); }); });
+  Splits splits = agreed(comm, [&] { return io.run([this] { return read_splits(options_); }); });
   require_equal_data(comm, *splits.training);
   if (splits.validation) require_equal_data(comm, *splits.validation);
   return splits;

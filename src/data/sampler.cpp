@@ -4,13 +4,10 @@
 #include <string>
 
 #include "lockstep/base/error.hpp"
+#include "lockstep/base/shares.hpp"
 
 namespace lockstep {
 namespace {
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return a / b + (a % b == 0 ? 0 : 1);
-}
 
 std::int64_t remaining(std::int64_t dataset_size, std::int64_t offset) {
   if (offset < 0 || offset > dataset_size) {
@@ -69,10 +66,8 @@ SampleRange share_of(const SampleRange& range, int rank, int world) {
     throw Error("share samples among ranks",
                 "there is no rank " + std::to_string(rank) + " of " + std::to_string(world));
   }
-  const std::int64_t least = range.samples / world;
-  const std::int64_t larger = range.samples % world;
-  return {range.first + rank * least + std::min<std::int64_t>(rank, larger),
-          least + (rank < larger ? 1 : 0)};
+  const Share share = balanced_share(range.samples, rank, world);
+  return {range.first + share.start, share.count};
 }
 
 std::int64_t windows_in_epoch(std::int64_t dataset_size, const BatchPlan& plan,

@@ -2,11 +2,8 @@
 
 #include <array>
 #include <bit>
-#include <memory>
 
-#include <xxhash.h>
-
-#include "lockstep/base/error.hpp"
+#include "lockstep/base/content_hash.hpp"
 
 #include "ddp/tensor_buffer.hpp"
 
@@ -28,14 +25,12 @@ void broadcast_replica(FlatParameters& parameters, FlatBuffers& buffers, Communi
 }
 
 std::uint64_t content_hash(std::span<const at::Tensor> tensors) {
-  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(),
-                                                                       &XXH3_freeState);
-  check(state && XXH3_64bits_reset(state.get()) == XXH_OK, "hash tensors", "out of memory");
+  ContentHash hash;
   for (const at::Tensor& tensor : tensors) {
     const Buffer bytes = bytes_of(tensor);
-    XXH3_64bits_update(state.get(), bytes.data, static_cast<std::size_t>(bytes.count));
+    hash.add({static_cast<const std::byte*>(bytes.data), static_cast<std::size_t>(bytes.count)});
   }
-  return XXH3_64bits_digest(state.get());
+  return hash.halves()[1];
 }
 
 bool replicas_equal(std::span<const at::Tensor> tensors, Communicator& comm) {

@@ -4,9 +4,9 @@
 #include <fcntl.h>
 
 #include "lockstep/base/error.hpp"
+#include "lockstep/comm/agreement.hpp"
 #include "lockstep/io/array_file.hpp"
 
-#include "io/agreement.hpp"
 #include "io/file_contents.hpp"
 #include "io/hdf5.hpp"
 #include "io/posix_file.hpp"

@@ -7,9 +7,9 @@
 #include "lockstep/base/error.hpp"
 #include "lockstep/base/narrow.hpp"
 #include "lockstep/base/version.hpp"
+#include "lockstep/comm/agreement.hpp"
 #include "lockstep/io/array_file.hpp"
 
-#include "io/agreement.hpp"
 #include "io/content_agreement.hpp"
 #include "io/hdf5.hpp"
 #include "io/posix_file.hpp"

@@ -7,11 +7,11 @@
 #include <system_error>
 
 #include "lockstep/base/error.hpp"
+#include "lockstep/comm/agreement.hpp"
+#include "lockstep/comm/packed.hpp"
 #include "lockstep/comm/self_communicator.hpp"
 #include "lockstep/io/checkpoint_file.hpp"
 
-#include "io/agreement.hpp"
-#include "io/packed.hpp"
 #include "io/posix_file.hpp"
 #include "io/user_block.hpp"
 

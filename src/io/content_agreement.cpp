@@ -4,8 +4,8 @@
 #include <string>
 
 #include "lockstep/base/error.hpp"
+#include "lockstep/comm/agreement.hpp"
 
-#include "io/agreement.hpp"
 #include "io/content_packing.hpp"
 #include "io/slices.hpp"
 

@@ -4,9 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "lockstep/comm/packed.hpp"
 #include "lockstep/io/array_file.hpp"
-
-#include "io/packed.hpp"
 
 namespace lockstep {
 

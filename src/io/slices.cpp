@@ -2,12 +2,10 @@
 
 #include <algorithm>
 
+#include "lockstep/base/shares.hpp"
+
 namespace lockstep {
 namespace {
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
-}
 
 /// Along which dimension an array is cut: the first that is long enough for `parts`, since parts
 /// along an early dimension are contiguous in the file; else the longest. `taken` is left out.
@@ -24,19 +22,6 @@ std::size_t dimension_to_cut(const std::vector<std::int64_t>& shape, std::int64_
     }
   }
   return longest;
-}
-
-struct Range {
-  std::int64_t start = 0;
-  std::int64_t count = 0;
-};
-
-/// Part `rank` of `extent` entries in `size` contiguous parts that differ by at most one.
-Range share_of(std::int64_t extent, int rank, int size) {
-  const std::int64_t share = extent / size;
-  const std::int64_t longer = extent % size;
-  return {.start = rank * share + std::min<std::int64_t>(rank, longer),
-          .count = share + (rank < longer ? 1 : 0)};
 }
 
 }  // namespace
@@ -73,8 +58,8 @@ std::vector<Box> pieces_of(const std::vector<std::int64_t>& shape, std::size_t e
   const std::int64_t count = ceil_div(ceil_div(shape[cut], sharers), most_entries);
 
   const bool takes_part = placement != Placement::from_root || rank == 0;
-  const Range share = sharers > 1 ? share_of(shape[cut], rank, sharers)
-                                  : Range{.start = 0, .count = takes_part ? shape[cut] : 0};
+  const Share share = sharers > 1 ? balanced_share(shape[cut], rank, sharers)
+                                  : Share{.start = 0, .count = takes_part ? shape[cut] : 0};
   std::vector<Box> pieces;
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t first = std::min(i * most_entries, share.count);

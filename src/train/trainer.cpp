@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include "lockstep/comm/agreement.hpp"
 #include "lockstep/io/atomic_text.hpp"
 #include "lockstep/io/checkpoint_file.hpp"
 #include "lockstep/train/train_state.hpp"
@@ -43,6 +44,17 @@ std::int64_t Trainer::epochs_to_do() const {
 }
 
 TrainEnd Trainer::run() {
+  try {
+    return run_epochs();
+  } catch (const AgreedError&) {
+    // All ranks are here: what they have under way comes to its end, so that they can leave.
+    agreement_.settle();
+    if (pending_) pending_->sums.finish();
+    throw;
+  }
+}
+
+TrainEnd Trainer::run_epochs() {
   began_ = parts_.seconds();
   while (loop_.position.epoch < epochs_to_do()) {
     if (const std::optional<int> signal = run_epoch()) return stop_early(*signal);

@@ -56,11 +56,14 @@ class Trainer {
  public:
   Trainer(const TrainerParts& parts, LoopState loop, MetricsHistory history);
 
-  /// Collective. Throws what loader, model, communicator and files throw; where one rank alone
-  /// throws, the others wait for it, so the job must be aborted then.
+  /// Collective. Throws AgreedError, on all ranks, where files cannot be written. What loader,
+  /// model and communicator throw may be one rank's alone, for which the others wait: the job must
+  /// be aborted then.
   TrainEnd run();
 
  private:
+  TrainEnd run_epochs();
+
   // A log point whose sums are under way.
   struct PendingLogPoint {
     StepRecord record;

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "lockstep/base/error.hpp"
+#include "lockstep/comm/agreement.hpp"
 #include "lockstep/comm/mpi_communicator.hpp"
 #include "lockstep/data/synthetic.hpp"
 #include "lockstep/io/io_thread.hpp"
@@ -40,10 +41,9 @@ class Hdf5Data : public testing::Test {
   std::string refusal(const Hdf5Options& options) {
     try {
       build(options);
-    } catch (const UsageError& error) {
-      return std::string("usage: ") + error.what();
-    } catch (const Error& error) {
-      return std::string("failure: ") + error.what();
+    } catch (const AgreedError& error) {
+      return (error.exit_code() == ExitCode::usage ? "usage: " : "failure: ") +
+             std::string(error.what());
     }
     return "accepted";
   }

@@ -1,0 +1,87 @@
+#include "app/train_setup.hpp"
+
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include "lockstep/comm/agreement.hpp"
+#include "lockstep/io/atomic_text.hpp"
+#include "lockstep/io/checkpoint_store.hpp"
+#include "lockstep/train/train_state.hpp"
+
+#include "app/provenance.hpp"
+
+namespace lockstep {
+namespace {
+
+/// The configuration as a file, but for what is meant for one start only: read back, it must not
+/// remove or resume a run that nobody spoke of.
+std::string repeatable_ini(const Configuration& configuration) {
+  std::istringstream lines(configuration.ini_text());
+  std::string text;
+  for (std::string line; std::getline(lines, line);) {
+    const bool once = line.starts_with("overwrite ") || line.starts_with("resume_from ") ||
+                      line.starts_with("stop_after_epochs ");
+    if (!once) text += line + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::optional<ResumePoint> find_resume_point(const CommandContext& context, RunSettings& settings,
+                                             Files& files) {
+  Communicator& world = context.session.world();
+  const RunDirectory directory(settings.train.output_dir);
+  const auto path = agreed(world, [&] {
+    return checkpoint_to_resume(settings.train, directory, files.io, *files.comm, context.log);
+  });
+  if (!path) return std::nullopt;
+  ResumePoint point{.path = *path, .reader = {}, .position = {}};
+  point.reader = agreed(world, [&] { return open_checkpoint(*path, files.io, *files.comm); });
+  agreed(world, [&] { adopt_configuration(*point.reader, settings.configuration()); });
+  point.position = read_position(*point.reader, files.io);
+  return point;
+}
+
+TrainSetup set_up(const CommandContext& context, const RunSettings& settings, const Job& job,
+                  const ResumePoint* resume, Files& files) {
+  Communicator& world = context.session.world();
+  const auto seed = static_cast<std::uint64_t>(settings.train.seed);
+  TrainSetup setup;
+  setup.data = agreed(world, [&] { return settings.dataset().build(files.io, *files.comm, seed); });
+  setup.precision = precision_of(world, settings.train);
+  setup.provenance =
+      provenance_of(context, job, setup.precision, fingerprint(*setup.data.training));
+  agreed(world, [&] {
+    setup.plan = batch_plan(settings.batch, job.topology.world_size);
+    const std::int64_t samples = setup.data.training->size();
+    check_plan(samples, setup.plan);
+    setup.horizon = horizon_of(settings.train.epochs, samples, setup.plan);
+    if (resume != nullptr) {
+      check_same_run(*resume->reader, setup.provenance,
+                     job.topology.rank == 0 ? &context.log : nullptr);
+    }
+    setup.replica = std::make_unique<Replica>(
+        build_model(settings, *setup.data.training, setup.precision.precision),
+        settings.optimizer());
+    setup.schedule = settings.schedule().build();
+  });
+  return setup;
+}
+
+void prepare_directory(const CommandContext& context, const RunSettings& settings,
+                       const RunDirectory& directory) {
+  Communicator& world = context.session.world();
+  agreed(world, [&] {
+    if (world.rank() != 0) return;
+    if (settings.train.overwrite) directory.remove_run();
+    directory.create();
+    std::filesystem::remove(directory.stop());
+    write_text_atomically(directory.config(), repeatable_ini(settings.configuration()));
+    context.log.open_files(directory.path());
+  });
+  CheckpointStore(directory.checkpoints()).prepare(world);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "lockstep/app/run_settings.hpp"
+#include "lockstep/ddp/gradient_reducer.hpp"
+#include "lockstep/io/array_file.hpp"
+#include "lockstep/train/precision.hpp"
+#include "lockstep/train/progress.hpp"
+#include "lockstep/train/replica.hpp"
+#include "lockstep/train/run_directory.hpp"
+
+#include "app/commands.hpp"
+#include "app/job.hpp"
+#include "app/resume.hpp"
+
+namespace lockstep {
+
+/// The checkpoint a run goes on from.
+struct ResumePoint {
+  std::filesystem::path path;
+  OpenCheckpoint reader;
+  Position position;
+};
+
+/// Where files are read and written: one thread a rank, with a communicator of its own.
+struct Files {
+  IoThread io;
+  std::unique_ptr<Communicator> comm;
+};
+
+/// The checkpoint that the options ask for, if they ask for one and there is one. The settings that
+/// the training depends on are then taken from it. Throws AgreedError. Collective.
+std::optional<ResumePoint> find_resume_point(const CommandContext& context, RunSettings& settings,
+                                             Files& files);
+
+/// A run that can begin: everything that a user may have got wrong has been checked, and nothing
+/// has been written yet.
+struct TrainSetup {
+  Splits data;
+  BatchPlan plan;
+  PrecisionChoice precision;
+  StoredSettings provenance;
+  Horizon horizon;
+  std::unique_ptr<Replica> replica;  ///< with initial weights, by seed
+  std::unique_ptr<Schedule> schedule;
+};
+
+/// Throws AgreedError where settings, data and the run to be resumed do not go together.
+/// Collective.
+TrainSetup set_up(const CommandContext& context, const RunSettings& settings, const Job& job,
+                  const ResumePoint* resume, Files& files);
+
+/// Makes the run's directory ready, whatever was there before, and opens the logs. Throws
+/// AgreedError. Collective.
+void prepare_directory(const CommandContext& context, const RunSettings& settings,
+                       const RunDirectory& directory);
+
+}  // namespace lockstep
