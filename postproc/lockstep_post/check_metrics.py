@@ -85,10 +85,10 @@ def _ratio_problems(where, group, columns) -> list:
         problems += [f"{where}/{ratio}[{row}] = {columns[ratio][row]}, but {total} / {count} = "
                      f"{columns[total][row]} / {columns[count][row]} = {expected[row]}"
                      for row in np.flatnonzero(~same)]
-    for name in ("train", "val") if group == "epoch" else ():
-        correct, samples = columns[f"{name}_correct"], columns[f"{name}_samples"]
-        problems += [f"{where}/{name}_correct[{row}] = {correct[row]} of {samples[row]} samples"
-                     for row in np.flatnonzero(correct > samples)]
+    for name in layout.PARTS_OF_SAMPLES if group == "epoch" else ():
+        part, samples = columns[name], columns[name.split("_")[0] + "_samples"]
+        problems += [f"{where}/{name}[{row}] = {part[row]} of {samples[row]} samples"
+                     for row in np.flatnonzero(part > samples)]
     return problems
 
 

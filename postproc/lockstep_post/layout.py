@@ -32,11 +32,17 @@ EPOCH = {
     "train_loss": Quantity("f", "nats per sample"),
     "train_accuracy": Quantity("f", "1"),
     "train_correct": Quantity("i", "samples"),
+    "train_top5_accuracy": Quantity("f", "1"),
+    "train_top5_correct": Quantity("i", "samples"),
+    "train_nonfinite": Quantity("i", "samples"),
     "train_samples": Quantity("i", "samples"),
     "val_loss_sum": Quantity("f", "nats"),
     "val_loss": Quantity("f", "nats per sample"),
     "val_accuracy": Quantity("f", "1"),
     "val_correct": Quantity("i", "samples"),
+    "val_top5_accuracy": Quantity("f", "1"),
+    "val_top5_correct": Quantity("i", "samples"),
+    "val_nonfinite": Quantity("i", "samples"),
     "val_samples": Quantity("i", "samples"),
     "epoch_seconds": Quantity("f", "s"),
     "train_seconds": Quantity("f", "s"),
@@ -56,11 +62,14 @@ RANK = {
 STEP = {
     "global_step": Quantity("i", "optimizer steps"),
     "epoch": Quantity("i", "epochs"),
+    "log_points": Quantity("i", "log points"),
     "samples": Quantity("i", "samples"),
+    "nonfinite": Quantity("i", "samples"),
     "loss_sum": Quantity("f", "nats"),
     "loss": Quantity("f", "nats per sample"),
     "lr": Quantity("f", "1"),
     "images_per_second": Quantity("f", "1/s"),
+    "interval_seconds": Quantity("f", "s"),
     "elapsed_seconds": Quantity("f", "s"),
 }
 
@@ -76,10 +85,16 @@ SAMPLER = ("epoch", "offset", "consumed_samples", "global_step")
 RATIOS = (
     ("epoch", "train_loss", "train_loss_sum", "train_samples"),
     ("epoch", "train_accuracy", "train_correct", "train_samples"),
+    ("epoch", "train_top5_accuracy", "train_top5_correct", "train_samples"),
     ("epoch", "val_loss", "val_loss_sum", "val_samples"),
     ("epoch", "val_accuracy", "val_correct", "val_samples"),
+    ("epoch", "val_top5_accuracy", "val_top5_correct", "val_samples"),
     ("step", "loss", "loss_sum", "samples"),
 )
+
+# /epoch quantities that count some of <train or val>_samples.
+PARTS_OF_SAMPLES = ("train_correct", "train_top5_correct", "train_nonfinite",
+                    "val_correct", "val_top5_correct", "val_nonfinite")
 
 # What the clock and the machine decide: two otherwise equal runs differ in these.
 MEASURED = (

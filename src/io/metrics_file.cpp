@@ -21,11 +21,17 @@ std::vector<MetricsColumn> epoch_columns() {
           reals("train_loss", "nats per sample"),
           reals("train_accuracy", "1"),
           integers("train_correct", "samples"),
+          reals("train_top5_accuracy", "1"),
+          integers("train_top5_correct", "samples"),
+          integers("train_nonfinite", "samples"),
           integers("train_samples", "samples"),
           reals("val_loss_sum", "nats"),
           reals("val_loss", "nats per sample"),
           reals("val_accuracy", "1"),
           integers("val_correct", "samples"),
+          reals("val_top5_accuracy", "1"),
+          integers("val_top5_correct", "samples"),
+          integers("val_nonfinite", "samples"),
           integers("val_samples", "samples"),
           reals("epoch_seconds", "s"),
           reals("train_seconds", "s"),
@@ -41,11 +47,14 @@ std::vector<MetricsColumn> rank_columns() {
 std::vector<MetricsColumn> step_columns() {
   return {integers("global_step", "optimizer steps"),
           integers("epoch", "epochs"),
+          integers("log_points", "log points"),
           integers("samples", "samples"),
+          integers("nonfinite", "samples"),
           reals("loss_sum", "nats"),
           reals("loss", "nats per sample"),
           reals("lr", "1"),
           reals("images_per_second", "1/s"),
+          reals("interval_seconds", "s"),
           reals("elapsed_seconds", "s")};
 }
 

@@ -7,6 +7,9 @@
 namespace lockstep {
 namespace {
 
+// About 0.7 MB of metrics, and more points than a plot is wide.
+constexpr std::int64_t most_step_rows = 8192;
+
 double rate(std::int64_t samples, double seconds) {
   return seconds > 0.0 ? static_cast<double>(samples) / seconds : 0.0;
 }
@@ -26,14 +29,7 @@ std::string duration_text(double seconds) {
 
 void Recorder::record_step(const StepRecord& record, const Horizon& horizon) {
   const double images_per_second = rate(record.tally.samples, record.interval_seconds);
-  history_.step.append({{"global_step", record.global_step},
-                        {"epoch", record.epoch},
-                        {"samples", record.tally.samples},
-                        {"loss_sum", record.tally.loss_sum},
-                        {"loss", record.tally.mean_loss()},
-                        {"lr", record.learning_rate},
-                        {"images_per_second", images_per_second},
-                        {"elapsed_seconds", record.elapsed_seconds}});
+  append_log_point(history_.step, record, most_step_rows);
   log_.info(fmt::format("epoch {}/{}  step {:>6}  loss {:.4f}  lr {:.3g}  {}", record.epoch + 1,
                         horizon.epochs, record.global_step, record.tally.mean_loss(),
                         record.learning_rate, rate_text(images_per_second)));
@@ -41,6 +37,7 @@ void Recorder::record_step(const StepRecord& record, const Horizon& horizon) {
                       {"epoch", record.epoch},
                       {"samples", record.tally.samples},
                       {"loss", record.tally.mean_loss()},
+                      {"nonfinite", record.tally.nonfinite},
                       {"lr", record.learning_rate},
                       {"images_per_second", images_per_second},
                       {"elapsed_seconds", record.elapsed_seconds}});
@@ -59,11 +56,17 @@ void Recorder::record_epoch(const EpochRecord& record, const Horizon& horizon) {
                          {"train_correct", record.training.correct},
                          {"train_samples", record.training.samples},
                          {"train_accuracy", record.training.accuracy()},
+                         {"train_top5_correct", record.training.correct_top5},
+                         {"train_top5_accuracy", record.training.accuracy_top5()},
+                         {"train_nonfinite", record.training.nonfinite},
                          {"val_loss_sum", record.validation.loss_sum},
                          {"val_loss", record.validation.mean_loss()},
                          {"val_correct", record.validation.correct},
                          {"val_samples", record.validation.samples},
                          {"val_accuracy", record.validation.accuracy()},
+                         {"val_top5_correct", record.validation.correct_top5},
+                         {"val_top5_accuracy", record.validation.accuracy_top5()},
+                         {"val_nonfinite", record.validation.nonfinite},
                          {"epoch_seconds", seconds},
                          {"train_seconds", record.train_seconds},
                          {"val_seconds", record.validation_seconds},
@@ -81,6 +84,9 @@ void Recorder::record_epoch(const EpochRecord& record, const Horizon& horizon) {
                         record.validation.mean_loss(), 100.0 * record.validation.accuracy(),
                         record.validation.samples);
   }
+  if (const std::int64_t bad = record.training.nonfinite + record.validation.nonfinite; bad > 0) {
+    text += fmt::format("; the losses of {} samples are not finite", bad);
+  }
   log_.info(text + "; " + rate_text(images_per_second));
   log_.event("epoch", {{"epoch", epoch},
                        {"global_step", record.position.global_step},
@@ -88,9 +94,13 @@ void Recorder::record_epoch(const EpochRecord& record, const Horizon& horizon) {
                        {"lr", record.learning_rate},
                        {"train_loss", record.training.mean_loss()},
                        {"train_accuracy", record.training.accuracy()},
+                       {"train_top5_accuracy", record.training.accuracy_top5()},
+                       {"train_nonfinite", record.training.nonfinite},
                        {"train_samples", record.training.samples},
                        {"val_loss", record.validation.mean_loss()},
                        {"val_accuracy", record.validation.accuracy()},
+                       {"val_top5_accuracy", record.validation.accuracy_top5()},
+                       {"val_nonfinite", record.validation.nonfinite},
                        {"val_samples", record.validation.samples},
                        {"epoch_seconds", seconds},
                        {"images_per_second", images_per_second}});

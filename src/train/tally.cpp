@@ -17,6 +17,8 @@ double ratio(double numerator, std::int64_t samples) {
 Tally& Tally::operator+=(const Tally& other) {
   loss_sum += other.loss_sum;
   correct += other.correct;
+  correct_top5 += other.correct_top5;
+  nonfinite += other.nonfinite;
   samples += other.samples;
   return *this;
 }
@@ -28,19 +30,26 @@ double Tally::accuracy() const {
   return ratio(static_cast<double>(correct), samples);
 }
 
+double Tally::accuracy_top5() const {
+  return ratio(static_cast<double>(correct_top5), samples);
+}
+
 void TallyReduction::start(Communicator& comm, const Tally& mine, const char* purpose) {
-  sums_ = std::make_unique<double[]>(3);
-  sums_[0] = mine.loss_sum;
-  sums_[1] = static_cast<double>(mine.correct);
-  sums_[2] = static_cast<double>(mine.samples);
-  work_ = comm.start_all_reduce(buffer_of(std::span(sums_.get(), 3)), ReduceOp::sum, purpose);
+  sums_ = std::make_unique<std::array<double, 5>>();
+  *sums_ = {mine.loss_sum, static_cast<double>(mine.correct),
+            static_cast<double>(mine.correct_top5), static_cast<double>(mine.nonfinite),
+            static_cast<double>(mine.samples)};
+  work_ = comm.start_all_reduce(buffer_of(std::span<double>(*sums_)), ReduceOp::sum, purpose);
 }
 
 Tally TallyReduction::finish() {
   work_.wait();
-  return {.loss_sum = sums_[0],
-          .correct = static_cast<std::int64_t>(sums_[1]),
-          .samples = static_cast<std::int64_t>(sums_[2])};
+  const auto count = [this](std::size_t i) { return static_cast<std::int64_t>((*sums_)[i]); };
+  return {.loss_sum = sums_->front(),
+          .correct = count(1),
+          .correct_top5 = count(2),
+          .nonfinite = count(3),
+          .samples = count(4)};
 }
 
 Tally reduced(Communicator& comm, const Tally& mine, const char* purpose) {

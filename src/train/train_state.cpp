@@ -54,9 +54,13 @@ std::vector<ScalarField> scalar_fields(LoopState& loop, std::int64_t& applied_st
       shared("/optimizer/applied_steps", "steps", applied_steps),
       own_real("/meters/epoch_loss_sum", "nats", loop.epoch_tally.loss_sum),
       own("/meters/epoch_correct", "samples", loop.epoch_tally.correct),
+      own("/meters/epoch_correct_top5", "samples", loop.epoch_tally.correct_top5),
+      own("/meters/epoch_nonfinite", "samples", loop.epoch_tally.nonfinite),
       own("/meters/epoch_samples", "samples", loop.epoch_tally.samples),
       own_real("/meters/interval_loss_sum", "nats", loop.interval_tally.loss_sum),
       own("/meters/interval_correct", "samples", loop.interval_tally.correct),
+      own("/meters/interval_correct_top5", "samples", loop.interval_tally.correct_top5),
+      own("/meters/interval_nonfinite", "samples", loop.interval_tally.nonfinite),
       own("/meters/interval_samples", "samples", loop.interval_tally.samples),
   };
 }

@@ -13,6 +13,7 @@
 
 #include "lockstep/model/autocast.hpp"
 #include "lockstep/model/dtype.hpp"
+#include "lockstep/train/outcomes.hpp"
 
 namespace lockstep {
 namespace {
@@ -45,8 +46,7 @@ Prediction predict(Model& model, const Precision& precision, const Batch& batch)
   Prediction prediction;
   prediction.loss_sum = at::cross_entropy_loss(logits, labels, /*weight=*/{}, at::Reduction::Sum);
   prediction.tally.loss_sum = prediction.loss_sum.item<double>();
-  prediction.tally.correct = logits.detach().argmax(1).eq(labels).sum().item<std::int64_t>();
-  prediction.tally.samples = batch.samples;
+  count_outcomes(logits.detach(), labels, prediction.tally);
   return prediction;
 }
 

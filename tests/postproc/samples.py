@@ -20,11 +20,17 @@ EPOCH = {
     "train_loss": [2.0, 1.0, 0.5],
     "train_accuracy": [0.3, 0.6, 0.9],
     "train_correct": [3, 6, 9],
+    "train_top5_accuracy": [0.8, 0.9, 1.0],
+    "train_top5_correct": [8, 9, 10],
+    "train_nonfinite": [0, 0, 0],
     "train_samples": [10, 10, 10],
     "val_loss_sum": [8.0, 0.0, 3.0],
     "val_loss": [2.0, NAN, 0.75],
     "val_accuracy": [0.25, NAN, 0.75],
     "val_correct": [1, 0, 3],
+    "val_top5_accuracy": [0.5, NAN, 1.0],
+    "val_top5_correct": [2, 0, 4],
+    "val_nonfinite": [0, 0, 0],
     "val_samples": [4, 0, 4],
     "epoch_seconds": [60.0, 40.0, 55.5],
     "train_seconds": [50.0, 40.0, 50.0],
@@ -42,11 +48,14 @@ RANK = {
 STEP = {
     "global_step": [1, 2, 3, 4, 5, 6],
     "epoch": [0, 0, 1, 1, 2, 2],
+    "log_points": [1] * 6,
     "samples": [6, 4, 6, 4, 6, 4],
+    "nonfinite": [0] * 6,
     "loss_sum": [15.0, 5.0, 6.0, 4.0, 3.0, 2.0],
     "loss": [2.5, 1.25, 1.0, 1.0, 0.5, 0.5],
     "lr": [0.1, 0.1, 0.05, 0.05, 0.0, 0.0],
     "images_per_second": [0.2] * 6,
+    "interval_seconds": [30.0, 20.0] * 3,
     "elapsed_seconds": [30.0, 50.0, 80.0, 100.0, 125.0, 155.5],
 }
 
@@ -58,6 +67,9 @@ UNITS = {
     "val_accuracy": "1", "epoch_seconds": "s", "train_seconds": "s", "val_seconds": "s",
     "images_per_second": "1/s", "data_wait_seconds": "s", "peak_rss_bytes": "bytes",
     "samples": "samples", "loss_sum": "nats", "loss": "nats per sample", "elapsed_seconds": "s",
+    "train_top5_accuracy": "1", "train_top5_correct": "samples", "train_nonfinite": "samples",
+    "val_top5_accuracy": "1", "val_top5_correct": "samples", "val_nonfinite": "samples",
+    "log_points": "log points", "nonfinite": "samples", "interval_seconds": "s",
 }
 
 

@@ -6,18 +6,9 @@
 #include "lockstep/base/log.hpp"
 #include "lockstep/io/metrics_file.hpp"
 #include "lockstep/train/progress.hpp"
+#include "lockstep/train/step_history.hpp"
 
 namespace lockstep {
-
-/// One log point: the optimizer steps since the last one, over all ranks.
-struct StepRecord {
-  std::int64_t global_step = 0;  ///< the last of them, counted from 1
-  std::int64_t epoch = 0;        ///< from 0
-  Tally tally;
-  double learning_rate = 0.0;  ///< of that step
-  double interval_seconds = 0.0;
-  double elapsed_seconds = 0.0;  ///< since training began in this process
-};
 
 /// One finished epoch, over all ranks but for what says otherwise.
 struct EpochRecord {

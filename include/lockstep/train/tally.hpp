@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 
@@ -11,7 +12,9 @@ namespace lockstep {
 /// never a mean of means.
 struct Tally {
   double loss_sum = 0.0;
-  std::int64_t correct = 0;
+  std::int64_t correct = 0;       ///< samples whose class has the highest score
+  std::int64_t correct_top5 = 0;  ///< samples with fewer than five classes above theirs
+  std::int64_t nonfinite = 0;     ///< samples whose loss is NaN or infinite; loss_sum shows it too
   std::int64_t samples = 0;
 
   Tally& operator+=(const Tally& other);
@@ -20,6 +23,8 @@ struct Tally {
   double mean_loss() const;
   /// correct / samples; NaN where there is no sample.
   double accuracy() const;
+  /// correct_top5 / samples; NaN where there is no sample.
+  double accuracy_top5() const;
 };
 
 /// Adds up all ranks' tallies without waiting: started at one place, known at another.
@@ -33,7 +38,7 @@ class TallyReduction {
 
  private:
   // Apart from the object, so that it may move while the message is under way.
-  std::unique_ptr<double[]> sums_;
+  std::unique_ptr<std::array<double, 5>> sums_;
   Work work_;
 };
 

@@ -12,16 +12,17 @@ import numpy as np
 
 FLOAT_COLUMNS = {
     "epoch": {"lr", "train_loss_sum", "train_loss", "train_accuracy", "val_loss_sum", "val_loss",
-              "val_accuracy", "epoch_seconds", "train_seconds", "val_seconds",
+              "val_accuracy", "train_top5_accuracy", "val_top5_accuracy", "epoch_seconds", "train_seconds", "val_seconds",
               "images_per_second"},
     "rank": {"train_seconds", "data_wait_seconds"},
-    "step": {"loss_sum", "loss", "lr", "images_per_second", "elapsed_seconds"},
+    "step": {"loss_sum", "loss", "lr", "images_per_second", "interval_seconds", "elapsed_seconds"},
 }
 INT_COLUMNS = {
     "epoch": {"epoch", "global_step", "samples_seen", "train_correct", "train_samples",
-              "val_correct", "val_samples"},
+              "val_correct", "val_samples", "train_top5_correct", "val_top5_correct",
+              "train_nonfinite", "val_nonfinite"},
     "rank": {"train_samples", "peak_rss_bytes"},
-    "step": {"global_step", "epoch", "samples"},
+    "step": {"global_step", "epoch", "log_points", "samples", "nonfinite"},
 }
 
 

@@ -32,11 +32,17 @@ class MetricsFile : public SharedDirectoryTest {
                             {"train_loss", 0.1},
                             {"train_accuracy", 0.75},
                             {"train_correct", 750},
+                            {"train_top5_accuracy", 1.0},
+                            {"train_top5_correct", 1000},
+                            {"train_nonfinite", 0},
                             {"train_samples", 1000},
                             {"val_loss_sum", nan},
                             {"val_loss", nan},
                             {"val_accuracy", nan},
                             {"val_correct", 0},
+                            {"val_top5_accuracy", nan},
+                            {"val_top5_correct", 0},
+                            {"val_nonfinite", 0},
                             {"val_samples", 0},
                             {"epoch_seconds", seconds},
                             {"train_seconds", seconds},
@@ -48,11 +54,14 @@ class MetricsFile : public SharedDirectoryTest {
                            {"peak_rss_bytes", 1 << 20}});
       history.step.append({{"global_step", 10 * (e + 1)},
                            {"epoch", e},
+                           {"log_points", 1},
+                           {"nonfinite", 0},
                            {"samples", 1000},
                            {"loss_sum", 100.0},
                            {"loss", 0.1},
                            {"lr", 0.5},
                            {"images_per_second", 500.0},
+                           {"interval_seconds", 2.0},
                            {"elapsed_seconds", seconds * static_cast<double>(e)}});
     }
     return history;

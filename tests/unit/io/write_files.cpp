@@ -33,11 +33,17 @@ void append_epoch(MetricsHistory& history, std::int64_t epoch, int rank) {
                         {"train_loss", 0.5},
                         {"train_accuracy", 0.75},
                         {"train_correct", 75},
+                        {"train_top5_accuracy", 1.0},
+                        {"train_top5_correct", 100},
+                        {"train_nonfinite", 0},
                         {"train_samples", 100},
                         {"val_loss_sum", nan},
                         {"val_loss", nan},
                         {"val_accuracy", nan},
                         {"val_correct", 0},
+                        {"val_top5_accuracy", nan},
+                        {"val_top5_correct", 0},
+                        {"val_nonfinite", 0},
                         {"val_samples", 0},
                         {"epoch_seconds", 1.0 + rank},
                         {"train_seconds", 1.0},
@@ -49,11 +55,14 @@ void append_epoch(MetricsHistory& history, std::int64_t epoch, int rank) {
                        {"peak_rss_bytes", 4096}});
   history.step.append({{"global_step", 10 * (epoch + 1)},
                        {"epoch", epoch},
+                       {"log_points", 1},
+                       {"nonfinite", 0},
                        {"samples", 100},
                        {"loss_sum", 50.0},
                        {"loss", 0.5},
                        {"lr", 0.5},
                        {"images_per_second", 100.0},
+                       {"interval_seconds", 1.0},
                        {"elapsed_seconds", 1.0 + static_cast<double>(rank)}});
 }
 

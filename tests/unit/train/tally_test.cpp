@@ -16,16 +16,18 @@ TEST(Tally, IsAMeanOverSamplesNotOverRanksMeans) {
   const std::unique_ptr<Communicator> comm = MpiCommunicator::duplicate_world();
   Tally mine;
   if (comm->size() == 1) {
-    mine = {.loss_sum = 15.0, .correct = 3, .samples = 5};
+    mine = {.loss_sum = 15.0, .correct = 3, .correct_top5 = 4, .nonfinite = 2, .samples = 5};
   } else if (comm->rank() == 0) {
-    mine = {.loss_sum = 10.0, .correct = 3, .samples = 4};
+    mine = {.loss_sum = 10.0, .correct = 3, .correct_top5 = 3, .nonfinite = 1, .samples = 4};
   } else if (comm->rank() == 1) {
-    mine = {.loss_sum = 5.0, .correct = 0, .samples = 1};
+    mine = {.loss_sum = 5.0, .correct = 0, .correct_top5 = 1, .nonfinite = 1, .samples = 1};
   }
   const Tally global = reduced(*comm, mine, "test");
   EXPECT_EQ(global.samples, 5);
   EXPECT_EQ(global.mean_loss(), 3.0);
   EXPECT_EQ(global.accuracy(), 0.6);
+  EXPECT_EQ(global.accuracy_top5(), 0.8);
+  EXPECT_EQ(global.nonfinite, 2);
 }
 
 TEST(Tally, NaNOfOneSampleIsNotAveragedAway) {
