@@ -7,6 +7,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -17,6 +18,7 @@ namespace lockstep {
 namespace {
 
 constexpr std::string_view comment_marks = "#;";
+constexpr std::string_view include_name = "include";
 constexpr std::string_view blanks = " \t\r";
 /// What stands behind the backslash, and what it means.
 constexpr std::array<std::pair<char, char>, 5> escapes{
@@ -88,6 +90,47 @@ void read_line(std::string_view line, SettingEntry& entry) {
   }
 }
 
+/// Reads a file and those it includes, and refuses one that leads back to itself.
+class IniFileReader {
+ public:
+  /// `place`: who asks for the file.
+  SettingLayer read(const std::filesystem::path& path, const std::string& place) {
+    const auto problem = [&](const std::string& text) {
+      return SettingLayer{{"", "", place, place, text}};
+    };
+    const std::string name = "'" + path.string() + "'";
+    std::error_code ignored;
+    if (std::filesystem::is_directory(path, ignored)) return problem(name + " is a directory");
+    errno = 0;
+    std::ifstream file(path, std::ios::binary);
+    if (!file) return problem("cannot read " + name + ": " + errno_text(errno));
+    const std::filesystem::path identity = std::filesystem::weakly_canonical(path, ignored);
+    if (!open_.insert(identity).second) return problem(name + " includes itself");
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    SettingLayer layer = with_included(read_ini(text, path.string()), path.parent_path());
+    open_.erase(identity);
+    return layer;
+  }
+
+ private:
+  /// What is included comes first, so that the file's own values win.
+  SettingLayer with_included(SettingLayer own, const std::filesystem::path& directory) {
+    SettingLayer all;
+    for (const SettingEntry& entry : own) {
+      if (entry.name != include_name || !entry.problem.empty()) continue;
+      for (SettingEntry& included : read(directory / entry.value, entry.place)) {
+        all.push_back(std::move(included));
+      }
+    }
+    for (SettingEntry& entry : own) {
+      if (entry.name != include_name || !entry.problem.empty()) all.push_back(std::move(entry));
+    }
+    return all;
+  }
+
+  std::set<std::filesystem::path> open_;  // the files being read, outermost to innermost
+};
+
 }  // namespace
 
 SettingLayer read_ini(std::string_view text, const std::string& file) {
@@ -103,7 +146,7 @@ SettingLayer read_ini(std::string_view text, const std::string& file) {
     SettingEntry entry{"", "", origin, origin, ""};
     read_line(line, entry);
     if (entry.problem.empty() && entry.name.empty()) continue;
-    if (entry.problem.empty()) {
+    if (entry.problem.empty() && entry.name != include_name) {
       const auto [first, is_new] = origins.emplace(entry.name, origin);
       if (!is_new) entry.problem = "already set at " + first->second;
     }
@@ -113,16 +156,7 @@ SettingLayer read_ini(std::string_view text, const std::string& file) {
 }
 
 SettingLayer read_ini_file(const std::string& path) {
-  const std::string origin = "command line: --config";
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
-    return {{"", "", origin, origin, "'" + path + "' is a directory"}};
-  }
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return {{"", "", origin, origin, "cannot read '" + path + "': " + errno_text(errno)}};
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  return read_ini(text, path);
+  return IniFileReader().read(path, "command line: --config");
 }
 
 std::string ini_value(std::string_view value) {

@@ -113,6 +113,39 @@ TEST(Files, ThatCannotBeReadAreNamed) {
                 "  command line: --config: cannot read '': No such file or directory");
 }
 
+TEST(Files, IncludeOthersAndOverruleThem) {
+  TemporaryFolder folder;
+  folder.write("deep.ini", "lr = 1\nbatch_size = 1\noptimizer = adam");
+  folder.write("base.ini", "include = deep.ini\nbatch_size = 2");
+  const std::string file =
+      folder.write("top.ini", "lr = 3\ninclude = base.ini  # wherever it stands");
+  Example example;
+  example.read({"--config", file});
+  EXPECT_EQ(example.wrong(), "");
+  EXPECT_EQ(example.lr, 3);
+  EXPECT_EQ(example.batch_size, 2);
+  EXPECT_EQ(example.optimizer, "adam");
+  EXPECT_EQ(example.config.origin("batch_size"), folder.path() + "/base.ini:2");
+}
+
+TEST(Files, MayBeIncludedTwiceButNotByThemselves) {
+  TemporaryFolder folder;
+  folder.write("base.ini", "lr = 1");
+  const std::string twice = folder.write("twice.ini", "include = base.ini\ninclude = base.ini");
+  Example example;
+  example.read({"--config", twice});
+  EXPECT_EQ(example.wrong(), "");
+
+  folder.write("b.ini", "include = a.ini");
+  const std::string a = folder.write("a.ini", "include = b.ini\ninclude = none.ini");
+  Example circle;
+  circle.read({"--config", a});
+  EXPECT_EQ(circle.wrong(), "2 errors\n  " + folder.path() + "/b.ini:1: include: '" +
+                                folder.path() + "/a.ini' includes itself\n  " + folder.path() +
+                                "/a.ini:2: include: cannot read '" + folder.path() +
+                                "/none.ini': No such file or directory");
+}
+
 TEST(Errors, AreAllToldAtOnceEachWithItsOrigin) {
   TemporaryFolder folder;
   const std::string file =
