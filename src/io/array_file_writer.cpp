@@ -6,6 +6,7 @@
 
 #include "lockstep/base/error.hpp"
 #include "lockstep/base/narrow.hpp"
+#include "lockstep/base/shares.hpp"
 #include "lockstep/base/version.hpp"
 #include "lockstep/comm/agreement.hpp"
 #include "lockstep/io/array_file.hpp"
@@ -70,15 +71,18 @@ std::int64_t data_bytes(const std::vector<ArrayView>& arrays) {
   return bytes;
 }
 
-/// The transfer of one piece: where each rank holds only its own row or column, memory is that
-/// thin.
-hdf5::Transfer transfer_of(const ArrayView& array, const Box& piece) {
+/// The transfer of one piece: memory is as thin as what the rank holds.
+hdf5::Transfer transfer_of(const ArrayView& array, const Box& piece, const Communicator& comm) {
   hdf5::Transfer transfer{
       .dtype = array.dtype, .memory_shape = array.shape, .in_memory = piece, .in_file = piece};
   if (const int own = rank_dimension(array.placement); own >= 0) {
     const auto dimension = static_cast<std::size_t>(own);
     transfer.memory_shape[dimension] = 1;
     transfer.in_memory.start[dimension] = 0;
+  } else if (array.placement == Placement::rows) {
+    const Share share = balanced_share(array.shape[0], comm.rank(), comm.size());
+    transfer.memory_shape[0] = share.count;
+    transfer.in_memory.start[0] -= share.start;
   }
   return transfer;
 }
@@ -96,7 +100,8 @@ bool write_elements(const std::vector<ArrayView>& arrays,
     for (const Box& piece : pieces_of(array.shape, size_of(array.dtype), array.placement,
                                       comm.rank(), comm.size(), largest_transfer)) {
       agreement.attempt([&] {
-        hdf5::write(datasets[i], transfer_of(array, piece), properties, array.data, attempted);
+        hdf5::write(datasets[i], transfer_of(array, piece, comm), properties, array.data,
+                    attempted);
         collective = collective && hdf5::was_collective(properties);
       });
     }

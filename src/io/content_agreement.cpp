@@ -30,7 +30,11 @@ void check_array(const ArrayView& array, int world_size) {
     throw Error(attempted, name + ": dimension " + std::to_string(dimension) +
                                " must be the number of ranks, " + std::to_string(world_size));
   }
-  if (array.data == nullptr && element_count(array.shape) > 0) {
+  if (array.placement == Placement::rows && array.shape.empty()) {
+    throw Error(attempted, name + ": a scalar has no rows");
+  }
+  const bool may_hold_nothing = array.placement == Placement::rows && array.shape[0] < world_size;
+  if (array.data == nullptr && element_count(array.shape) > 0 && !may_hold_nothing) {
     throw Error(attempted, name + ": it has no data");
   }
 }

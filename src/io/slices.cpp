@@ -47,10 +47,11 @@ std::vector<Box> pieces_of(const std::vector<std::int64_t>& shape, std::size_t e
   }
 
   const std::int64_t bytes = elements * static_cast<std::int64_t>(element_bytes);
-  const int sharers = placement == Placement::replicated ? size : 1;
+  const bool shared = placement == Placement::replicated || placement == Placement::rows;
+  const int sharers = shared ? size : 1;
   const std::int64_t held = own >= 0 ? bytes / size : bytes;
   const std::int64_t parts = std::max<std::int64_t>(sharers, ceil_div(held, largest_bytes));
-  const std::size_t cut = dimension_to_cut(shape, parts, own);
+  const std::size_t cut = placement == Placement::rows ? 0 : dimension_to_cut(shape, parts, own);
 
   const std::int64_t entry_bytes = held / shape[cut];
   const std::int64_t most_entries = std::max<std::int64_t>(1, largest_bytes / entry_bytes);

@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 
+#include "lockstep/base/shares.hpp"
 #include "lockstep/comm/self_communicator.hpp"
 
 #include "unit/io/shared_directory.hpp"
@@ -85,6 +86,26 @@ TEST_F(ArrayFile, EachRankGetsBackItsRowAndItsColumn) {
       EXPECT_EQ(all[static_cast<std::size_t>(i * size() + r)], 100 * r + i);
     }
   }
+}
+
+TEST_F(ArrayFile, RowsOfAllRanksAreJoinedInTheirOrder) {
+  // Values count through the joined array; on three ranks the second array has a row for two.
+  std::vector<ArrayView> arrays;
+  std::vector<std::vector<double>> held;
+  for (const std::int64_t rows : {7, 2}) {
+    const Share share = balanced_share(rows, rank(), size());
+    held.push_back(counting<double>(static_cast<std::size_t>(3 * share.count),
+                                    3.0 * static_cast<double>(share.start)));
+    arrays.push_back({.path = "/rows" + std::to_string(rows),
+                      .dtype = DType::float64,
+                      .shape = {rows, 3},
+                      .data = held.back().data(),
+                      .placement = Placement::rows});
+  }
+  EXPECT_TRUE(write(arrays).collective);
+  auto file = reader();
+  EXPECT_EQ(whole<double>(file, "/rows7"), counting<double>(21, 0.0));
+  EXPECT_EQ(whole<double>(file, "/rows2"), counting<double>(6, 0.0));
 }
 
 TEST_F(ArrayFile, OfARootsArrayRankZerosContentCounts) {

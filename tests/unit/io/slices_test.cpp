@@ -60,6 +60,21 @@ TEST(Slices, EachRankHasItsRowOrItsColumn) {
   expect_box(pieces_of({3}, 8, Placement::per_rank, 2, 3, unlimited).at(0), {2}, {1});
 }
 
+TEST(Slices, EachRankHasItsRows) {
+  // 7 rows on 3 ranks: 3, 2, 2. Rows are never cut across, not even where there are few of them.
+  expect_box(pieces_of({7, 5}, 4, Placement::rows, 0, 3, unlimited).at(0), {0, 0}, {3, 5});
+  expect_box(pieces_of({7, 5}, 4, Placement::rows, 2, 3, unlimited).at(0), {5, 0}, {2, 5});
+  expect_box(pieces_of({2, 6}, 4, Placement::rows, 1, 3, unlimited).at(0), {1, 0}, {1, 6});
+  const auto none = pieces_of({2, 6}, 4, Placement::rows, 2, 3, unlimited);
+  ASSERT_EQ(none.size(), 1U);
+  EXPECT_TRUE(none[0].empty);
+  // Shares of 3, 2 and 2 rows of 20 bytes; 40 bytes allow two rows a piece.
+  const auto pieces = pieces_of({7, 5}, 4, Placement::rows, 0, 3, 40);
+  ASSERT_EQ(pieces.size(), 2U);
+  expect_box(pieces[1], {2, 0}, {1, 5});
+  EXPECT_TRUE(pieces_of({7, 5}, 4, Placement::rows, 2, 3, 40).at(1).empty);
+}
+
 TEST(Slices, LargeSharesAreCutIntoAsManyPiecesOnEveryRank) {
   // Shares of 4, 3 and 3 rows of 20 bytes; 40 bytes allow two rows a piece.
   const auto first = pieces_of({10, 5}, 4, Placement::replicated, 0, 3, 40);
