@@ -35,9 +35,11 @@ Sources sources_of(const CommandContext& context);
 // The commands. All are collective; what they throw ends the job.
 ExitCode train_command(const CommandContext& context);
 ExitCode eval_command(const CommandContext& context);
+ExitCode predict_command(const CommandContext& context);
 
 // What --help prints; they need no MPI.
 std::string train_help();
 std::string eval_help();
+std::string predict_help();
 
 }  // namespace lockstep

@@ -28,6 +28,8 @@ constexpr std::array commands{
     Command{"train", "train a network, validate it, write checkpoints and metrics", train_command,
             train_help},
     Command{"eval", "evaluate a checkpoint on validation data", eval_command, eval_help},
+    Command{"predict", "write a checkpoint's scores of every sample to a file", predict_command,
+            predict_help},
 };
 
 std::string overview() {

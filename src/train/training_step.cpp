@@ -33,16 +33,24 @@ at::Tensor images_of(const Batch& batch, DType dtype) {
                    /*copy=*/true, at::MemoryFormat::ChannelsLast);
 }
 
-Prediction predict(Model& model, const Precision& precision, const Batch& batch) {
-  const at::Tensor labels =
-      at::from_blob(const_cast<std::int64_t*>(batch.labels.data()), {batch.samples}, at::kLong);
+}  // namespace
+
+at::Tensor logits_of(Model& model, const Precision& precision, const Batch& batch) {
   at::Tensor logits;
   {
     const AutocastScope autocast(precision.autocast);
     logits = model.forward(images_of(batch, precision.parameters));
   }
   // Log-sum-exp loses too much in bfloat16.
-  logits = logits.to(scalar_type_of(precision.parameters));
+  return logits.to(scalar_type_of(precision.parameters));
+}
+
+namespace {
+
+Prediction predict(Model& model, const Precision& precision, const Batch& batch) {
+  const at::Tensor labels =
+      at::from_blob(const_cast<std::int64_t*>(batch.labels.data()), {batch.samples}, at::kLong);
+  const at::Tensor logits = logits_of(model, precision, batch);
   Prediction prediction;
   prediction.loss_sum = at::cross_entropy_loss(logits, labels, /*weight=*/{}, at::Reduction::Sum);
   prediction.tally.loss_sum = prediction.loss_sum.item<double>();

@@ -34,6 +34,10 @@ class TrainingStep {
   Precision precision_;
 };
 
+/// The model's scores of a batch with samples: [samples, classes], in the parameters' dtype. Not
+/// collective.
+at::Tensor logits_of(Model& model, const Precision& precision, const Batch& batch);
+
 /// Tallies this rank's `loader` until its epoch is over, in evaluation mode and without gradients,
 /// and adds up all ranks' tallies. Leaves model and statistics as they were. Collective.
 Tally evaluate(Model& model, const Precision& precision, Loader& loader, Communicator& comm);

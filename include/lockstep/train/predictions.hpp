@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "lockstep/base/shares.hpp"
+#include "lockstep/data/dataset.hpp"
+#include "lockstep/data/loader.hpp"
+#include "lockstep/io/array_file.hpp"
+#include "lockstep/model/model.hpp"
+#include "lockstep/train/precision.hpp"
+
+namespace lockstep {
+
+/// What a model says of consecutive samples of a data set.
+struct Predictions {
+  std::int64_t classes = 0;
+  std::vector<float> logits;            ///< samples x classes; softmax makes probabilities of them
+  std::vector<std::int64_t> predicted;  ///< samples: the class with the highest score
+  std::vector<std::int64_t> labels;     ///< samples: the data set's
+};
+
+/// Predictions of the samples in `rows`, in evaluation mode, without gradients, `batch_size` at a
+/// time. Throws Error where a sample cannot be read. Not collective.
+Predictions predict_rows(Model& model, const Precision& precision, const Dataset& dataset,
+                         const Share& rows, std::int64_t batch_size, const LoaderOptions& options);
+
+/// format="lockstep.predictions".
+FileFormat predictions_format();
+
+/// /logits[sample, class], /predicted[sample] and /label[sample] of a data set of `samples`
+/// samples, of which each rank predicted its balanced_share(). The views borrow.
+std::vector<ArrayView> arrays_of(const Predictions& mine, std::int64_t samples);
+
+}  // namespace lockstep

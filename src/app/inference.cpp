@@ -1,0 +1,91 @@
+#include "app/inference.hpp"
+
+#include <system_error>
+
+#include "lockstep/comm/agreement.hpp"
+#include "lockstep/io/checkpoint_store.hpp"
+#include "lockstep/train/run_directory.hpp"
+#include "lockstep/train/train_state.hpp"
+
+#include "app/provenance.hpp"
+#include "app/resume.hpp"
+
+namespace lockstep {
+namespace {
+
+/// Rank 0 looks what `given` is, since other nodes may see another file system. Collective.
+std::filesystem::path chosen_checkpoint(const std::string& given, Communicator& world, IoThread& io,
+                                        Communicator& io_comm) {
+  std::error_code ignored;
+  const bool is_run = std::filesystem::is_directory(given, ignored);
+  const bool is_file = std::filesystem::is_regular_file(given, ignored);
+  const std::string kind = broadcast_text(world,
+                                          is_run    ? "run"
+                                          : is_file ? "file"
+                                                    : "nothing",
+                                          0, "kind of checkpoint");
+  if (kind == "file") return given;
+  if (kind == "nothing") {
+    throw UsageError("take the checkpoint " + given, "there is no such file or directory",
+                     "name a run's directory or a checkpoint file with --checkpoint");
+  }
+  const CheckpointStore store(RunDirectory(given).checkpoints());
+  const NewestCheckpoint newest = io.run([&] { return store.newest_valid(io_comm); });
+  if (!newest.entry) {
+    throw UsageError("take a checkpoint of the run in " + given,
+                     "it holds no checkpoint that can be read",
+                     "name a run's directory or a checkpoint file with --checkpoint");
+  }
+  return newest.entry->path;
+}
+
+/// The settings that say what the run was, not how fast or where it ran.
+StoredSettings settings_of_run(const CheckpointReader& reader) {
+  StoredSettings stored;
+  for (const auto& setting : reader.settings("/config")) {
+    const bool is_data = setting.first == "train_data" || setting.first == "val_data";
+    if (is_data || !may_change_on_resume(setting.first)) stored.push_back(setting);
+  }
+  return stored;
+}
+
+}  // namespace
+
+InferenceSettings::InferenceSettings(const std::string& group) : run(builtin_components()) {
+  run.configuration().add(group,
+                          {field("checkpoint", checkpoint,
+                                 "checkpoint file, or a run's directory: its newest checkpoint")});
+  run.configuration().add_check([this]() -> std::vector<std::string> {
+    if (!checkpoint.empty()) return {};
+    return {"checkpoint is not set: name a checkpoint file or a run's directory"};
+  });
+}
+
+TrainedRun load_trained_run(const CommandContext& context, InferenceSettings& settings,
+                            Files& files) {
+  Communicator& world = context.session.world();
+  const OpenCheckpoint reader = agreed(world, [&] {
+    return open_checkpoint(chosen_checkpoint(settings.checkpoint, world, files.io, *files.comm),
+                           files.io, *files.comm);
+  });
+  agreed(world, [&] {
+    settings.run.configuration().apply_stored(settings_of_run(*reader), reader->path().string());
+    settings.run.configuration().validate();
+  });
+  TrainedRun run;
+  run.checkpoint = reader->path();
+  run.job = join_job(context, settings.run.train);
+  run.data = agreed(world, [&] {
+    return settings.run.dataset().build(files.io, *files.comm,
+                                        static_cast<std::uint64_t>(settings.run.train.seed));
+  });
+  run.precision = precision_of(world, settings.run.train);
+  run.provenance = provenance_of(context, run.job, run.precision, fingerprint(*run.data.training));
+  run.model = agreed(world, [&] {
+    return build_model(settings.run, *run.data.training, run.precision.precision);
+  });
+  restore_model(*reader, files.io, *run.model);
+  return run;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,93 @@
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "lockstep/comm/agreement.hpp"
+#include "lockstep/io/array_file.hpp"
+#include "lockstep/train/predictions.hpp"
+
+#include "app/commands.hpp"
+#include "app/inference.hpp"
+#include "app/job.hpp"
+
+namespace lockstep {
+namespace {
+
+struct PredictSettings {
+  PredictSettings() : inference("Prediction") {
+    inference.run.configuration().add(
+        "Prediction",
+        {field("split", split, "which part of the data", {"validation", "training"}),
+         field("predictions", predictions, "HDF5 file to write; replaced where it exists")});
+  }
+
+  std::string split = "validation";
+  std::string predictions = "predictions.h5";
+  InferenceSettings inference;
+};
+
+const Dataset& chosen_split(const TrainedRun& run, const std::string& split) {
+  if (split == "training") return *run.data.training;
+  if (run.data.validation) return *run.data.validation;
+  throw UsageError("predict with " + run.checkpoint.string(), "there is no validation data",
+                   "name some with --val_data or --val_fraction, or give --split training");
+}
+
+void check_target(const std::filesystem::path& path) {
+  const std::filesystem::path directory = path.has_parent_path() ? path.parent_path() : ".";
+  std::error_code ignored;
+  if (std::filesystem::is_directory(directory, ignored) &&
+      !std::filesystem::is_directory(path, ignored)) {
+    return;
+  }
+  throw UsageError("write predictions to " + path.string(),
+                   std::filesystem::is_directory(path, ignored)
+                       ? "that is a directory"
+                       : "there is no directory " + directory.string(),
+                   "--predictions FILE");
+}
+
+}  // namespace
+
+std::string predict_help() {
+  return "usage: lockstep predict --checkpoint PATH [--predictions FILE] [--SETTING VALUE]...\n\n"
+         "Writes the scores of every sample, in the order of the data set. Settings that are not\n"
+         "given are those the checkpoint's run had.\n\n" +
+         PredictSettings().inference.run.configuration().help_text();
+}
+
+ExitCode predict_command(const CommandContext& context) {
+  Communicator& world = context.session.world();
+  PredictSettings settings;
+  if (read_settings(context, settings.inference.run.configuration())) return ExitCode::success;
+  const std::filesystem::path path = settings.predictions;
+  agreed(world, [&] {
+    if (world.rank() == 0) check_target(path);
+  });
+
+  Files files{.io = {}, .comm = world.duplicate("files")};
+  const TrainedRun run = load_trained_run(context, settings.inference, files);
+  const Dataset* dataset = agreed(world, [&] { return &chosen_split(run, settings.split); });
+  const Predictions mine =
+      predict_rows(*run.model, run.precision.precision, *dataset,
+                   balanced_share(dataset->size(), world.rank(), world.size()),
+                   settings.inference.run.batch.batch_size, settings.inference.run.loader);
+  const std::vector<SettingsGroup> groups{
+      {"/config", settings.inference.run.configuration().stored()},
+      {"/provenance", run.provenance}};
+  const std::vector<Attribute> attributes{{"checkpoint", run.checkpoint.string()},
+                                          {"data", dataset->name()}};
+  files.io.run([&] {
+    return write_array_file(
+        path, predictions_format(),
+        {.arrays = arrays_of(mine, dataset->size()), .attributes = attributes, .groups = groups},
+        *files.comm);
+  });
+  context.log.info(fmt::format("wrote {}: scores of {} samples of {} by {}", path.string(),
+                               dataset->size(), dataset->name(), run.checkpoint.string()));
+  return ExitCode::success;
+}
+
+}  // namespace lockstep
