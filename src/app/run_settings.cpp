@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
+#include <vector>
+
+#include "lockstep/base/error.hpp"
 
 namespace lockstep {
 namespace {
@@ -49,6 +53,14 @@ RunSettings::RunSettings(const Components& components)
   configuration_.add("Machine", machine_fields(train));
   configuration_.add("Machine", fields(loader));
   configuration_.add("Machine", fields(reducer));
+}
+
+void RunSettings::check_training() const {
+  std::vector<std::string> problems = optimizer().problems();
+  for (std::string& problem : schedule().problems(train.epochs)) {
+    problems.push_back(std::move(problem));
+  }
+  throw_problems("train with these settings", problems);
 }
 
 bool may_change_on_resume(const std::string& name) {

@@ -30,6 +30,11 @@ class RunSettings {
   Configuration& configuration() { return configuration_; }
   const Configuration& configuration() const { return configuration_; }
 
+  /// Throws UsageError listing what does not go together in a training with these settings. Not
+  /// among the configuration's checks: a resumed run's settings are complete only when those of its
+  /// checkpoint have been taken over.
+  void check_training() const;
+
   // Those chosen by name.
   const DatasetBuilder& dataset() const { return *datasets_.at(dataset_); }
   const ModelBuilder& model() const { return *models_.at(model_); }
