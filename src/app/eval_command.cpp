@@ -94,7 +94,7 @@ ExitCode eval_command(const CommandContext& context) {
   const PrecisionChoice precision = precision_of(world, settings.run.train);
   const std::unique_ptr<Model> model =
       agreed(world, [&] { return build_model(settings.run, *data.training, precision.precision); });
-  restore_model(*reader, io, *model);
+  restore_model(*reader, io, *model, /*averaged=*/settings.run.train.ema_decay > 0.0);
   const std::unique_ptr<Loader> loader =
       evaluation_loader(settings.run, *data.validation, job.topology);
   const Tally tally = evaluate(*model, precision.precision, *loader, world);

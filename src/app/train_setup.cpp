@@ -65,7 +65,7 @@ TrainSetup set_up(const CommandContext& context, const RunSettings& settings, co
     }
     setup.replica = std::make_unique<Replica>(
         build_model(settings, *setup.data.training, setup.precision.precision),
-        settings.optimizer());
+        settings.optimizer(), settings.replica_options(setup.precision.precision));
     setup.schedule = settings.schedule().build();
   });
   return setup;
