@@ -57,9 +57,8 @@ class Trainer {
   Trainer(const TrainerParts& parts, LoopState loop, MetricsHistory history);
 
   /// Collective. Throws AgreedError, on all ranks, where files cannot be written or too many
-  /// gradients in a row were not finite. What loader,
-  /// model and communicator throw may be one rank's alone, for which the others wait: the job must
-  /// be aborted then.
+  /// gradients in a row were not finite. What loader, model and communicator throw may be one
+  /// rank's alone, for which the others wait: the job must be aborted then.
   TrainEnd run();
 
  private:
