@@ -84,7 +84,8 @@ TrainedRun load_trained_run(const CommandContext& context, InferenceSettings& se
   run.model = agreed(world, [&] {
     return build_model(settings.run, *run.data.training, run.precision.precision);
   });
-  restore_model(*reader, files.io, *run.model);
+  restore_model(*reader, files.io, *run.model,
+                /*averaged=*/settings.run.train.ema_decay > 0.0);
   return run;
 }
 

@@ -89,7 +89,7 @@ Job join_job(const CommandContext& context, const TrainOptions& options) {
 PrecisionChoice precision_of(Communicator& world, const TrainOptions& options) {
   const std::int64_t mine = processor_has_bfloat16() ? 1 : 0;
   const std::int64_t all = all_reduce_value(world, mine, ReduceOp::min, "processors with bfloat16");
-  return choose_precision(dtype_named(options.dtype), options.use_amp, all == 1);
+  return choose_precision(precision_request(options), all == 1);
 }
 
 ImageClassifierShape shape_of(const Dataset& dataset) {

@@ -2,7 +2,12 @@
 #include "lockstep/data/hdf5_dataset.hpp"
 #include "lockstep/data/synthetic.hpp"
 #include "lockstep/model/mini_resnet.hpp"
+#include "lockstep/optim/adamw.hpp"
+#include "lockstep/optim/constant_schedule.hpp"
+#include "lockstep/optim/cosine_schedule.hpp"
+#include "lockstep/optim/polynomial_schedule.hpp"
 #include "lockstep/optim/sgd.hpp"
+#include "lockstep/optim/step_schedule.hpp"
 
 namespace lockstep {
 namespace {
@@ -20,10 +25,13 @@ void register_builtins(Components& components) {
 
   add<MiniResNetBuilder>(components.models, "mini_resnet");
 
+  add<AdamWBuilder>(components.optimizers, "adamw");
   add<SgdBuilder>(components.optimizers, "sgd");
 
   add<ConstantScheduleBuilder>(components.schedules, "constant");
   add<CosineScheduleBuilder>(components.schedules, "cosine");
+  add<PolynomialScheduleBuilder>(components.schedules, "polynomial");
+  add<StepScheduleBuilder>(components.schedules, "step");
 }
 
 Components builtin_components() {

@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
+#include <vector>
+
+#include "lockstep/base/error.hpp"
 
 namespace lockstep {
 namespace {
@@ -34,6 +38,7 @@ RunSettings::RunSettings(const Components& components)
       schedules_(build_all(components.schedules)) {
   configuration_.add("Run", run_fields(train));
   configuration_.add("Training", training_fields(train));
+  configuration_.add("Training", fields(scaler));
   configuration_.add("Training", fields(batch));
   add_kinds(configuration_, "Data", "dataset", "kind of data set", dataset_, datasets_);
   add_kinds(configuration_, "Model", "model", "network to train", model_, models_);
@@ -51,11 +56,28 @@ RunSettings::RunSettings(const Components& components)
   configuration_.add("Machine", fields(reducer));
 }
 
+void RunSettings::check_training() const {
+  std::vector<std::string> problems = optimizer().problems();
+  for (std::string& problem : schedule().problems(train.epochs)) {
+    problems.push_back(std::move(problem));
+  }
+  for (std::string& problem : lockstep::problems(precision_request(train))) {
+    problems.push_back(std::move(problem));
+  }
+  throw_problems("train with these settings", problems);
+}
+
+ReplicaOptions RunSettings::replica_options(const Precision& precision) const {
+  ReplicaOptions options{.loss_scaling = {}, .ema_decay = train.ema_decay};
+  if (precision.scales_losses()) options.loss_scaling = scaler;
+  return options;
+}
+
 bool may_change_on_resume(const std::string& name) {
-  constexpr std::array<std::string_view, 14> free{
-      "output_dir",  "resume_from", "overwrite",    "stop_after_epochs", "eval_every",
-      "save_every",  "keep_last",   "log_interval", "threads",           "allow_single",
-      "num_workers", "prefetch",    "train_data",   "val_data"};
+  constexpr std::array<std::string_view, 15> free{
+      "output_dir",        "resume_from", "overwrite",    "stop_after_epochs", "eval_every",
+      "save_every",        "keep_last",   "log_interval", "threads",           "allow_single",
+      "max_skipped_steps", "num_workers", "prefetch",     "train_data",        "val_data"};
   return std::find(free.begin(), free.end(), name) != free.end();
 }
 

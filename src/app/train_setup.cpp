@@ -48,6 +48,7 @@ TrainSetup set_up(const CommandContext& context, const RunSettings& settings, co
                   const ResumePoint* resume, Files& files) {
   Communicator& world = context.session.world();
   const auto seed = static_cast<std::uint64_t>(settings.train.seed);
+  agreed(world, [&] { settings.check_training(); });
   TrainSetup setup;
   setup.data = agreed(world, [&] { return settings.dataset().build(files.io, *files.comm, seed); });
   setup.precision = precision_of(world, settings.train);
@@ -64,7 +65,7 @@ TrainSetup set_up(const CommandContext& context, const RunSettings& settings, co
     }
     setup.replica = std::make_unique<Replica>(
         build_model(settings, *setup.data.training, setup.precision.precision),
-        settings.optimizer());
+        settings.optimizer(), settings.replica_options(setup.precision.precision));
     setup.schedule = settings.schedule().build();
   });
   return setup;

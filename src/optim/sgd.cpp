@@ -7,58 +7,77 @@
 
 #include "lockstep/base/error.hpp"
 
+#include "optim/decay_groups.hpp"
+
 namespace lockstep {
 namespace {
 
+struct SgdOptions {
+  double momentum;
+  bool nesterov;
+};
+
 class Sgd : public Optimizer {
  public:
-  Sgd(at::Tensor values, at::Tensor gradients, double momentum, double weight_decay, bool nesterov)
-      : values_(std::move(values)),
-        gradients_(std::move(gradients)),
-        momentum_(momentum),
-        weight_decay_(weight_decay),
-        nesterov_(nesterov) {
-    if (momentum_ != 0.0) buffers_.push_back(at::zeros_like(values_));
+  Sgd(const at::Tensor& values, const at::Tensor& gradients, const std::vector<DecayGroup>& groups,
+      const SgdOptions& options)
+      : options_(options) {
+    if (options_.momentum != 0.0) momentum_ = at::zeros_like(values);
+    for (const DecayGroup& group : groups) {
+      parts_.push_back({group.factor, group.views(values), group.views(gradients), {}});
+      if (momentum_.defined()) parts_.back().momentum = group.views(momentum_);
+    }
   }
 
   std::vector<OptimizerState> state() override {
-    if (buffers_.empty()) return {};
-    return {{"momentum", buffers_.front()}};
+    if (!momentum_.defined()) return {};
+    return {{"momentum", momentum_}};
   }
 
  private:
+  struct Part {
+    double weight_decay;
+    std::vector<at::Tensor> values;
+    std::vector<at::Tensor> gradients;
+    std::vector<at::Tensor> momentum;  // empty where there is none
+  };
+
   void apply(double learning_rate) override {
     // With a zeroed buffer and no dampening the first step needs no case of its own, which keeps a
     // restored state and a fresh one alike.
-    at::_fused_sgd_(values_, gradients_, buffers_, weight_decay_, momentum_, learning_rate,
-                    /*dampening=*/0.0, nesterov_, /*maximize=*/false, /*is_first_step=*/false);
+    for (const Part& part : parts_) {
+      at::_fused_sgd_(part.values, part.gradients, part.momentum, part.weight_decay,
+                      options_.momentum, learning_rate, /*dampening=*/0.0, options_.nesterov,
+                      /*maximize=*/false, /*is_first_step=*/false);
+    }
   }
 
-  at::Tensor values_;
-  at::Tensor gradients_;
-  std::vector<at::Tensor> buffers_;  // the momentum, where there is one
-  double momentum_;
-  double weight_decay_;
-  bool nesterov_;
+  SgdOptions options_;
+  at::Tensor momentum_;  // undefined where there is none
+  std::vector<Part> parts_;
 };
 
 }  // namespace
 
 FieldTable SgdBuilder::fields() {
-  return {field("momentum", momentum_, "decay of the running sum of gradients; 0: none",
-                from_up_to(0.0, 1.0)),
-          field("weight_decay", weight_decay_, "L2 penalty's factor, added to the gradient",
-                at_least(0.0)),
-          field("nesterov", nesterov_, "look ahead along the momentum (needs momentum above 0)")};
+  FieldTable table{
+      field("momentum", momentum_, "sgd: decay of the running sum of gradients; 0: none",
+            from_up_to(0.0, 1.0)),
+      field("nesterov", nesterov_, "sgd: look ahead along the momentum (needs momentum above 0)")};
+  for (Field& entry : lockstep::fields(decay_)) table.push_back(std::move(entry));
+  return table;
 }
 
-std::unique_ptr<Optimizer> SgdBuilder::build(at::Tensor values, at::Tensor gradients) const {
-  if (nesterov_ && momentum_ == 0.0) {
-    throw UsageError("choose sgd's options", "nesterov needs a momentum",
-                     "set momentum above 0, e.g. 0.9, or turn nesterov off");
-  }
-  return std::make_unique<Sgd>(std::move(values), std::move(gradients), momentum_, weight_decay_,
-                               nesterov_);
+std::vector<std::string> SgdBuilder::problems() const {
+  if (!nesterov_ || momentum_ != 0.0) return {};
+  return {"nesterov needs a momentum: set momentum above 0, e.g. 0.9, or turn nesterov off"};
+}
+
+std::unique_ptr<Optimizer> SgdBuilder::build(const at::Tensor& values, const at::Tensor& gradients,
+                                             std::span<const ElementRange> weights) const {
+  throw_problems("choose sgd's options", problems());
+  return std::make_unique<Sgd>(values, gradients, decay_groups(decay_, values.numel(), weights),
+                               SgdOptions{momentum_, nesterov_});
 }
 
 }  // namespace lockstep

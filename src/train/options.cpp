@@ -8,9 +8,28 @@ FieldTable training_fields(TrainOptions& options) {
       field("seed", options.seed, "seed of weights, order and synthetic data", at_least(0)),
       field("dtype", options.dtype, "element type of weights and optimizer",
             {"float32", "float64"}),
-      field("use_amp", options.use_amp,
-            "compute in bfloat16 by autocast where the processor does it natively (float32 only)"),
+      field("use_amp", options.use_amp, "mixed precision by autocast (float32 weights only)"),
+      field("amp_dtype", options.amp_dtype,
+            "what autocast computes in; auto: bf16 where all processors have it, else not at all; "
+            "fp16 comes with loss scaling and is slow on CPUs",
+            {"auto", "bf16", "fp16"}),
+      field("label_smoothing", options.label_smoothing,
+            "share of a label spread over all classes in the training loss", from_up_to(0.0, 1.0)),
+      field("max_grad_norm", options.max_grad_norm,
+            "largest norm of all gradients together, beyond which they are scaled down; 0: none",
+            at_least(0.0)),
+      field("ema_decay", options.ema_decay,
+            "decay of an exponential average of the weights, which is what is validated; 0: none",
+            from_up_to(0.0, 1.0)),
+      field("max_skipped_steps", options.max_skipped_steps,
+            "steps in a row whose gradient is not finite before the run gives up", at_least(1)),
   };
+}
+
+PrecisionRequest precision_request(const TrainOptions& options) {
+  return {.dtype = dtype_named(options.dtype),
+          .use_amp = options.use_amp,
+          .amp_dtype = options.amp_dtype};
 }
 
 FieldTable run_fields(TrainOptions& options) {

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -20,6 +21,8 @@ namespace lockstep {
 namespace {
 
 constexpr const char* generator_path = "/rng/cpu";
+constexpr const char* model_group = "/model/";
+constexpr const char* average_group = "/ema/";
 
 // A scalar of the loop's state and where files keep it. One table serves both directions.
 struct ScalarField {
@@ -30,7 +33,19 @@ struct ScalarField {
   void* value;
 };
 
-std::vector<ScalarField> scalar_fields(LoopState& loop, std::int64_t& applied_steps) {
+// What optimizer and scaler carry in plain numbers.
+struct StepCounters {
+  std::int64_t applied_steps = 0;
+  std::optional<GradScalerState> scaler;  // where losses are scaled
+};
+
+StepCounters counters_of(Replica& replica) {
+  StepCounters counters{.applied_steps = replica.optimizer().applied_steps(), .scaler = {}};
+  if (replica.scaler() != nullptr) counters.scaler = replica.scaler()->state();
+  return counters;
+}
+
+std::vector<ScalarField> scalar_fields(LoopState& loop, StepCounters& counters) {
   const auto shared = [](const char* path, const char* units, std::int64_t& value) {
     return ScalarField{path, DType::int64, units, Placement::replicated, &value};
   };
@@ -40,7 +55,7 @@ std::vector<ScalarField> scalar_fields(LoopState& loop, std::int64_t& applied_st
   const auto own_real = [](const char* path, const char* units, double& value) {
     return ScalarField{path, DType::float64, units, Placement::per_rank, &value};
   };
-  return {
+  std::vector<ScalarField> fields{
       shared("/sampler/epoch", "epochs", loop.position.epoch),
       shared("/sampler/offset", "samples", loop.position.offset),
       shared("/sampler/consumed_samples", "samples", loop.position.consumed_samples),
@@ -51,7 +66,9 @@ std::vector<ScalarField> scalar_fields(LoopState& loop, std::int64_t& applied_st
       own_real("/meters/train_seconds", "s", loop.train_seconds),
       own_real("/meters/data_wait_seconds", "s", loop.data_wait_seconds),
       own_real("/meters/interval_seconds", "s", loop.interval_seconds),
-      shared("/optimizer/applied_steps", "steps", applied_steps),
+      shared("/optimizer/applied_steps", "steps", counters.applied_steps),
+      shared("/optimizer/skipped_steps", "steps", loop.skipped_steps),
+      shared("/optimizer/skipped_in_row", "steps", loop.skipped_in_row),
       own_real("/meters/epoch_loss_sum", "nats", loop.epoch_tally.loss_sum),
       own("/meters/epoch_correct", "samples", loop.epoch_tally.correct),
       own("/meters/epoch_correct_top5", "samples", loop.epoch_tally.correct_top5),
@@ -63,6 +80,12 @@ std::vector<ScalarField> scalar_fields(LoopState& loop, std::int64_t& applied_st
       own("/meters/interval_nonfinite", "samples", loop.interval_tally.nonfinite),
       own("/meters/interval_samples", "samples", loop.interval_tally.samples),
   };
+  if (counters.scaler) {
+    fields.push_back(
+        {"/scaler/scale", DType::float64, "1", Placement::replicated, &counters.scaler->scale});
+    fields.push_back(shared("/scaler/growth_tracker", "steps", counters.scaler->growth_tracker));
+  }
+  return fields;
 }
 
 std::vector<std::int64_t> scalar_shape(const ScalarField& scalar, int world_size) {
@@ -70,19 +93,29 @@ std::vector<std::int64_t> scalar_shape(const ScalarField& scalar, int world_size
   return {world_size};
 }
 
-std::vector<NamedTensor> model_tensors(const Model& model) {
-  std::vector<NamedTensor> tensors = model.parameters();
-  for (NamedTensor& buffer : model.buffers()) tensors.push_back(std::move(buffer));
-  for (NamedTensor& tensor : tensors) tensor.name = "/model/" + tensor.name;
-  return tensors;
+// Parameters and buffers under paths that begin with `group`.
+std::vector<NamedTensor> tensors_in(const char* group, std::vector<NamedTensor> parameters,
+                                    const Model& model) {
+  for (NamedTensor& buffer : model.buffers()) parameters.push_back(std::move(buffer));
+  for (NamedTensor& tensor : parameters) tensor.name = group + tensor.name;
+  return parameters;
 }
 
 // Every tensor of the replica under its path in files. They share memory with the replica.
 std::vector<NamedTensor> replica_tensors_by_path(Replica& replica) {
-  std::vector<NamedTensor> tensors = model_tensors(replica.model());
+  std::vector<NamedTensor> tensors =
+      tensors_in(model_group, replica.model().parameters(), replica.model());
   for (const OptimizerState& state : replica.optimizer().state()) {
     for (NamedTensor& view : replica.parameters().layout().views(state.flat)) {
       tensors.push_back({"/optimizer/" + state.kind + "/" + view.name, view.tensor});
+    }
+  }
+  if (const WeightAverage* average = replica.average()) {
+    // Averaged weights go with the model's own buffers, repeated to make a whole network.
+    for (NamedTensor& tensor :
+         tensors_in(average_group, replica.parameters().layout().views(average->values()),
+                    replica.model())) {
+      tensors.push_back(std::move(tensor));
     }
   }
   return tensors;
@@ -122,7 +155,7 @@ void restore_tensors(ArrayFileReader& reader, IoThread& io,
 
 struct StateSnapshot::Storage {
   LoopState loop;
-  std::int64_t applied_steps;
+  StepCounters counters;
   MetricsHistory history;
   std::deque<at::Tensor> tensors;
   std::vector<ArrayView> arrays;
@@ -131,7 +164,7 @@ struct StateSnapshot::Storage {
 StateSnapshot::StateSnapshot(Replica& replica, const LoopState& loop, const MetricsHistory& history,
                              int world_size)
     : storage_(new Storage{.loop = loop,
-                           .applied_steps = replica.optimizer().applied_steps(),
+                           .counters = counters_of(replica),
                            .history = history,
                            .tensors = {},
                            .arrays = {}}) {
@@ -144,7 +177,7 @@ StateSnapshot::StateSnapshot(Replica& replica, const LoopState& loop, const Metr
                               .shape = copy.sizes().vec(),
                               .data = copy.const_data_ptr()});
   }
-  for (const ScalarField& scalar : scalar_fields(storage.loop, storage.applied_steps)) {
+  for (const ScalarField& scalar : scalar_fields(storage.loop, storage.counters)) {
     storage.arrays.push_back({.path = scalar.path,
                               .dtype = scalar.dtype,
                               .shape = scalar_shape(scalar, world_size),
@@ -171,8 +204,8 @@ const std::vector<ArrayView>& StateSnapshot::arrays() const {
 
 Position read_position(ArrayFileReader& reader, IoThread& io) {
   LoopState loop;
-  std::int64_t applied_steps = 0;
-  for (const ScalarField& scalar : scalar_fields(loop, applied_steps)) {
+  StepCounters counters;
+  for (const ScalarField& scalar : scalar_fields(loop, counters)) {
     if (scalar.placement != Placement::replicated) continue;
     io.run([&] {
       reader.read({.path = scalar.path, .dtype = scalar.dtype, .shape = {}, .data = scalar.value});
@@ -181,15 +214,16 @@ Position read_position(ArrayFileReader& reader, IoThread& io) {
   return loop.position;
 }
 
-void restore_model(ArrayFileReader& reader, IoThread& io, Model& model) {
-  restore_tensors(reader, io, model_tensors(model));
+void restore_model(ArrayFileReader& reader, IoThread& io, Model& model, bool averaged) {
+  restore_tensors(reader, io,
+                  tensors_in(averaged ? average_group : model_group, model.parameters(), model));
 }
 
 void restore_state(ArrayFileReader& reader, IoThread& io, Communicator& io_comm, Replica& replica,
                    LoopState& loop, MetricsHistory& history) {
   restore_tensors(reader, io, replica_tensors_by_path(replica));
-  std::int64_t applied_steps = 0;
-  for (const ScalarField& scalar : scalar_fields(loop, applied_steps)) {
+  StepCounters counters = counters_of(replica);
+  for (const ScalarField& scalar : scalar_fields(loop, counters)) {
     io.run([&] {
       reader.read({.path = scalar.path,
                    .dtype = scalar.dtype,
@@ -198,7 +232,8 @@ void restore_state(ArrayFileReader& reader, IoThread& io, Communicator& io_comm,
                    .placement = scalar.placement});
     });
   }
-  replica.optimizer().restore_applied_steps(applied_steps);
+  replica.optimizer().restore_applied_steps(counters.applied_steps);
+  if (counters.scaler) replica.scaler()->restore(*counters.scaler);
 
   const at::Tensor generator = generator_state();
   io.run([&] {

@@ -33,7 +33,9 @@ Trainer::Trainer(const TrainerParts& parts, LoopState loop, MetricsHistory histo
     : parts_(parts),
       loop_(loop),
       history_(std::move(history)),
-      step_(parts.replica, parts.reducer, parts.precision),
+      step_(parts.replica, parts.reducer, parts.precision,
+            {.max_grad_norm = parts.options.max_grad_norm,
+             .label_smoothing = parts.options.label_smoothing}),
       recorder_(parts.log, history_),
       store_(parts.directory.checkpoints()),
       agreement_(parts.comm) {}
@@ -70,6 +72,7 @@ TrainEnd Trainer::run_epochs() {
 std::optional<int> Trainer::run_epoch() {
   parts_.training.start_epoch(loop_.position.epoch, loop_.position.offset);
   while (run_window()) {
+    if (loop_.skipped_in_row >= parts_.options.max_skipped_steps) give_up();
     const Wishes agreed = agreement_.exchange({.stop_signal = parts_.stop.signal()});
     if (agreed.stop_signal != 0) return static_cast<int>(agreed.stop_signal);
   }
@@ -103,7 +106,7 @@ bool Trainer::run_window() {
     batch = next_batch();
     check(batch.has_value(), "go on with a global batch", "the loader ended in the midst of it");
   }
-  step_.finish_window(loop_.learning_rate);
+  const StepReport report = step_.finish_window(loop_.learning_rate);
 
   loop_.epoch_tally += tally;
   loop_.interval_tally += tally;
@@ -111,11 +114,32 @@ bool Trainer::run_window() {
   loop_.position.consumed_samples += window.samples;
   ++loop_.position.global_step;
   ++steps_here_;
+  note_outcome(report);
   const double seconds = parts_.seconds() - began;
   loop_.train_seconds += seconds;
   loop_.interval_seconds += seconds;
   report_step();
   return true;
+}
+
+void Trainer::note_outcome(const StepReport& report) {
+  if (report.applied) {
+    loop_.skipped_in_row = 0;
+    return;
+  }
+  ++loop_.skipped_steps;
+  ++loop_.skipped_in_row;
+  if (parts_.comm.rank() != 0) return;  // all ranks know the same
+  const GradScaler* scaler = parts_.replica.scaler();
+  const std::string text = fmt::format("step {} skipped: its gradient is not finite ({} so far)",
+                                       loop_.position.global_step, loop_.skipped_steps);
+  if (scaler == nullptr) {
+    parts_.log.warn(text);
+  } else {
+    // Expected now and then: the scale grows until gradients overflow.
+    parts_.log.info(
+        fmt::format("{}; loss scale {:g}, was {:g}", text, scaler->scale(), report.loss_scale));
+  }
 }
 
 void Trainer::report_step() {
@@ -193,8 +217,7 @@ void Trainer::finish_epoch() {
   const bool at_horizon = epochs_done == loop_.horizon.epochs;
   if (parts_.validation != nullptr && due(parts_.options.eval_every, epochs_done, at_horizon)) {
     const double began = parts_.seconds();
-    record.validation =
-        evaluate(parts_.replica.model(), parts_.precision, *parts_.validation, parts_.comm);
+    record.validation = validate();
     record.validation_seconds = parts_.seconds() - began;
   }
   record.rank_peak_rss_bytes = peak_rss_bytes();
@@ -202,6 +225,16 @@ void Trainer::finish_epoch() {
   write_metrics_file();
   const bool last = epochs_done == epochs_to_do();
   if (last || due(parts_.options.save_every, epochs_done, last)) save_checkpoint();
+}
+
+Tally Trainer::validate() {
+  // Where evaluate() throws the weights stay exchanged, but the run is over then.
+  WeightAverage* average = parts_.replica.average();
+  if (average != nullptr) average->exchange();
+  const Tally tally =
+      evaluate(parts_.replica.model(), parts_.precision, *parts_.validation, parts_.comm);
+  if (average != nullptr) average->exchange();
+  return tally;
 }
 
 TrainEnd Trainer::stop_early(int signal) {
@@ -214,6 +247,23 @@ TrainEnd Trainer::stop_early(int signal) {
   save_checkpoint();
   note_stop({.reason = reason, .step = loop_.position.global_step, .restart = true});
   return TrainEnd::stopped_early;
+}
+
+void Trainer::give_up() {
+  finish_log_point();
+  write_metrics_file();
+  const std::string reason =
+      fmt::format("the gradients of {} steps in a row were not finite", loop_.skipped_in_row);
+  note_stop({.reason = reason, .step = loop_.position.global_step, .restart = false});
+  const GradScaler* scaler = parts_.replica.scaler();
+  throw AgreedError(
+      ExitCode::failure, fmt::format("train on after step {}", loop_.position.global_step),
+      reason + (scaler == nullptr
+                    ? ""
+                    : fmt::format(", with a loss scale down to {:g}", scaler->scale())),
+      "looking for NaN or huge values in the data, a lower lr, a longer warm-up or max_grad_norm; "
+      "the checkpoints in " +
+          parts_.directory.checkpoints().string() + " are from before and stay");
 }
 
 void Trainer::write_metrics_file() {

@@ -1,5 +1,6 @@
 #include "lockstep/train/training_step.hpp"
 
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -13,6 +14,7 @@
 
 #include "lockstep/model/autocast.hpp"
 #include "lockstep/model/dtype.hpp"
+#include "lockstep/optim/gradient_norm.hpp"
 #include "lockstep/train/outcomes.hpp"
 
 namespace lockstep {
@@ -38,21 +40,23 @@ at::Tensor images_of(const Batch& batch, DType dtype) {
 at::Tensor logits_of(Model& model, const Precision& precision, const Batch& batch) {
   at::Tensor logits;
   {
-    const AutocastScope autocast(precision.autocast);
+    const AutocastScope autocast(precision.autocast, precision.autocast_dtype);
     logits = model.forward(images_of(batch, precision.parameters));
   }
-  // Log-sum-exp loses too much in bfloat16.
+  // Log-sum-exp loses too much in 16 bits.
   return logits.to(scalar_type_of(precision.parameters));
 }
 
 namespace {
 
-Prediction predict(Model& model, const Precision& precision, const Batch& batch) {
+Prediction predict(Model& model, const Precision& precision, const Batch& batch,
+                   double label_smoothing) {
   const at::Tensor labels =
       at::from_blob(const_cast<std::int64_t*>(batch.labels.data()), {batch.samples}, at::kLong);
   const at::Tensor logits = logits_of(model, precision, batch);
   Prediction prediction;
-  prediction.loss_sum = at::cross_entropy_loss(logits, labels, /*weight=*/{}, at::Reduction::Sum);
+  prediction.loss_sum = at::cross_entropy_loss(logits, labels, /*weight=*/{}, at::Reduction::Sum,
+                                               /*ignore_index=*/-100, label_smoothing);
   prediction.tally.loss_sum = prediction.loss_sum.item<double>();
   count_outcomes(logits.detach(), labels, prediction.tally);
   return prediction;
@@ -67,17 +71,37 @@ void TrainingStep::begin_window(std::int64_t rank_samples, std::int64_t window_s
 Tally TrainingStep::run_micro_batch(const Batch& batch) {
   reducer_.begin_micro_batch(batch.micro_batch.last_of_window);
   if (batch.samples == 0) return {};
-  Prediction prediction = predict(replica_.model(), precision_, batch);
+  Prediction prediction = predict(replica_.model(), precision_, batch, options_.label_smoothing);
   // The gradient of (sum of losses / samples of the whole window): tails and uneven shares weigh
   // right whatever the number of ranks and micro-batches.
-  const double weight = 1.0 / static_cast<double>(batch.micro_batch.window.samples);
+  const double scale = replica_.scaler() == nullptr ? 1.0 : replica_.scaler()->scale();
+  const double weight = scale / static_cast<double>(batch.micro_batch.window.samples);
   prediction.loss_sum.backward(at::full_like(prediction.loss_sum, weight));
   return prediction.tally;
 }
 
-void TrainingStep::finish_window(double learning_rate) {
+StepReport TrainingStep::finish_window(double learning_rate) {
   reducer_.finish();
+  GradScaler* scaler = replica_.scaler();
+  const double scale = scaler == nullptr ? 1.0 : scaler->scale();
+  const double scaled_norm = l2_norm(replica_.parameters().gradients());
+  const StepReport report{
+      .grad_norm = scaled_norm / scale, .applied = std::isfinite(scaled_norm), .loss_scale = scale};
+  if (report.applied) {
+    update(learning_rate, clip_factor(report.grad_norm, options_.max_grad_norm) / scale);
+  } else {
+    reducer_.restore_buffers();
+  }
+  if (scaler != nullptr) scaler->update(!report.applied);
+  return report;
+}
+
+void TrainingStep::update(double learning_rate, double gradient_factor) {
+  if (gradient_factor != 1.0) replica_.parameters().gradients().mul_(gradient_factor);
   replica_.optimizer().step(learning_rate);
+  if (WeightAverage* average = replica_.average()) {
+    average->update(replica_.optimizer().applied_steps());
+  }
 }
 
 Tally evaluate(Model& model, const Precision& precision, Loader& loader, Communicator& comm) {
@@ -86,7 +110,8 @@ Tally evaluate(Model& model, const Precision& precision, Loader& loader, Communi
   loader.start_epoch(0);
   Tally tally;
   while (std::optional<Batch> batch = loader.next()) {
-    if (batch->samples > 0) tally += predict(model, precision, *batch).tally;
+    if (batch->samples > 0)
+      tally += predict(model, precision, *batch, /*label_smoothing=*/0.0).tally;
     loader.recycle(std::move(*batch));
   }
   model.set_training(true);

@@ -1,5 +1,6 @@
 """The same samples in the same order, weighed the same, on any number of ranks."""
 
+import math
 import os
 import unittest
 
@@ -24,8 +25,12 @@ class Trajectory(harness.RunTestCase):
         for ranks, accumulation in ((1, 4), (2, 1), (2, 4), (3, 1), (3, 4)):
             name = f"run_{ranks}_{accumulation}"
             self.train(ranks, name, *EXACT, "--grad_accum_steps", accumulation)
-            other = harness.datasets(self.directory / name / "metrics.h5")["step/loss"]
-            np.testing.assert_allclose(other, losses, rtol=0, atol=1e-10, err_msg=name)
+            steps = harness.datasets(self.directory / name / "metrics.h5")
+            np.testing.assert_allclose(steps["step/loss"], losses, rtol=0, atol=1e-10,
+                                       err_msg=name)
+            # One learning rate an optimizer step, whatever ranks and micro-batches there are.
+            rates = [0.005 * (1 + math.cos(math.pi * 72 * step / 1442)) for step in range(21)]
+            np.testing.assert_allclose(steps["step/lr"], rates, rtol=0, atol=1e-15, err_msg=name)
             weights = harness.datasets(self.checkpoint(name))
             for path, value in reference.items():
                 if path.startswith(("model/", "optimizer/")):

@@ -22,6 +22,12 @@ class Usage(harness.RunTestCase):
                              cwd=self.directory)
         self.assert_refused(result, "epochs", "float23", "float32", "lrr")
 
+    def test_settings_that_contradict_each_other_are_listed_at_once(self):
+        result = harness.run(2, *harness.SMALL, "--output_dir", "run", "--nesterov", "--momentum",
+                             "0", "--lr_min", "1", "--warmup_epochs", "11", cwd=self.directory)
+        self.assert_refused(result, "nesterov needs a momentum", "lr_min 1 is above lr 0.01",
+                            "warmup_epochs 11 is more than the 10 epochs")
+
     def test_errors_are_printed_once_whatever_the_number_of_ranks(self):
         result = harness.run(3, "--batchsize", "8", cwd=self.directory)
         self.assert_refused(result, "batch_size")

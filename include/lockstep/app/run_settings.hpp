@@ -10,6 +10,7 @@
 #include "lockstep/data/loader.hpp"
 #include "lockstep/ddp/gradient_reducer.hpp"
 #include "lockstep/train/options.hpp"
+#include "lockstep/train/replica.hpp"
 
 namespace lockstep {
 
@@ -26,9 +27,17 @@ class RunSettings {
   BatchOptions batch;
   LoaderOptions loader;
   ReducerOptions reducer;
+  GradScalerOptions scaler;
 
   Configuration& configuration() { return configuration_; }
   const Configuration& configuration() const { return configuration_; }
+
+  /// Throws UsageError listing what does not go together in a training with these settings. Not
+  /// among the configuration's checks: a resumed run's settings are complete only when those of its
+  /// checkpoint have been taken over.
+  void check_training() const;
+
+  ReplicaOptions replica_options(const Precision& precision) const;
 
   // Those chosen by name.
   const DatasetBuilder& dataset() const { return *datasets_.at(dataset_); }

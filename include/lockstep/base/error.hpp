@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace lockstep {
 
@@ -33,6 +34,9 @@ class UsageError : public Error {
 inline void check(bool condition, const char* attempted, const char* reason) {
   if (!condition) throw Error(attempted, reason);
 }
+
+/// Throws UsageError listing `problems` unless there are none.
+void throw_problems(const std::string& attempted, const std::vector<std::string>& problems);
 
 /// The text of errno value `code`, as strerror_r gives it.
 std::string errno_text(int code);

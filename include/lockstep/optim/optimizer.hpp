@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,14 @@ namespace lockstep {
 struct OptimizerState {
   std::string kind;  ///< e.g. "momentum": part of its name in files
   at::Tensor flat;   ///< 1-d, the optimizer's own: writing to it restores the state
+};
+
+/// Elements [begin, end) of a flat buffer.
+struct ElementRange {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+
+  friend bool operator==(const ElementRange&, const ElementRange&) = default;
 };
 
 /// Updates a range of flat parameters from the same range of their gradients. Elementwise, so it
@@ -51,9 +60,15 @@ class OptimizerBuilder {
   /// Refers to this builder, which must outlive the table.
   virtual FieldTable fields() = 0;
 
+  /// What is wrong with the options together, one text for each thing.
+  virtual std::vector<std::string> problems() const { return {}; }
+
   /// `values` and `gradients` are 1-d, contiguous, of equal size and dtype; the optimizer keeps
-  /// them and updates `values` in place. Throws UsageError for options that do not go together.
-  virtual std::unique_ptr<Optimizer> build(at::Tensor values, at::Tensor gradients) const = 0;
+  /// them and updates `values` in place. `weights` says, in ascending order, which of their
+  /// elements are weights proper: the rest, norms and biases, may be left out of weight decay.
+  /// Throws UsageError where there are problems().
+  virtual std::unique_ptr<Optimizer> build(const at::Tensor& values, const at::Tensor& gradients,
+                                           std::span<const ElementRange> weights) const = 0;
 };
 
 }  // namespace lockstep

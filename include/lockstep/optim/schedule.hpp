@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "lockstep/base/field.hpp"
 
@@ -31,36 +32,9 @@ class ScheduleBuilder {
 
   /// Refers to this builder, which must outlive the table.
   virtual FieldTable fields() = 0;
-  /// Throws UsageError for options that do not go together.
+  /// What is wrong with the options together in a run of `horizon_epochs`, one text for each thing.
+  virtual std::vector<std::string> problems(std::int64_t horizon_epochs) const = 0;
   virtual std::unique_ptr<Schedule> build() const = 0;
-};
-
-/// Always `lr`.
-class ConstantScheduleBuilder : public ScheduleBuilder {
- public:
-  FieldTable fields() override;
-  std::unique_ptr<Schedule> build() const override;
-
- private:
-  double lr_ = 0.01;
-};
-
-/// From `lr` to `lr_min` along half a cosine, without restarts (Loshchilov and Hutter, 2017):
-///   lr_min + (lr - lr_min) * (1 + cos(pi * t)) / 2
-/// where t is min(1, consumed_samples / horizon_samples) with lr_update = step, and
-/// min(1, epoch / horizon_epochs) with lr_update = epoch. This is the closed form of
-/// torch.optim.lr_scheduler.CosineAnnealingLR, stepped after each optimizer step with T_max = the
-/// number of steps (where all windows are of one size), or after each epoch with T_max = epochs.
-class CosineScheduleBuilder : public ScheduleBuilder {
- public:
-  /// lr, lr_min, lr_update (step or epoch).
-  FieldTable fields() override;
-  std::unique_ptr<Schedule> build() const override;
-
- private:
-  double lr_ = 0.01;
-  double lr_min_ = 0.0;
-  std::string lr_update_ = "step";
 };
 
 }  // namespace lockstep

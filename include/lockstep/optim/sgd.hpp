@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "lockstep/optim/optimizer.hpp"
+#include "lockstep/optim/weight_decay.hpp"
 
 namespace lockstep {
 
@@ -13,14 +14,16 @@ namespace lockstep {
 /// state. The gradients stay as they are. Source: Sutskever et al., 2013.
 class SgdBuilder : public OptimizerBuilder {
  public:
-  /// momentum (0.9), weight_decay (0.0001), nesterov (off).
+  /// momentum (0.9), nesterov (off), and WeightDecay's.
   FieldTable fields() override;
-  std::unique_ptr<Optimizer> build(at::Tensor values, at::Tensor gradients) const override;
+  std::vector<std::string> problems() const override;
+  std::unique_ptr<Optimizer> build(const at::Tensor& values, const at::Tensor& gradients,
+                                   std::span<const ElementRange> weights) const override;
 
  private:
   double momentum_ = 0.9;
-  double weight_decay_ = 1e-4;
   bool nesterov_ = false;
+  WeightDecay decay_;
 };
 
 }  // namespace lockstep

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "lockstep/base/field.hpp"
+#include "lockstep/train/precision.hpp"
 
 namespace lockstep {
 
@@ -15,6 +16,12 @@ struct TrainOptions {
 
   std::string dtype = "float32";
   bool use_amp = true;
+  std::string amp_dtype = "auto";
+
+  double label_smoothing = 0.0;
+  double max_grad_norm = 0.0;
+  double ema_decay = 0.0;
+  std::int64_t max_skipped_steps = 20;
 
   std::int64_t eval_every = 1;
   std::int64_t save_every = 1;
@@ -28,6 +35,9 @@ struct TrainOptions {
   std::optional<std::int64_t> threads;
   bool allow_single = false;
 };
+
+/// What the options ask to compute in.
+PrecisionRequest precision_request(const TrainOptions& options);
 
 /// Tables of the options, in the groups help shows them in. The fields refer to `options`.
 FieldTable training_fields(TrainOptions& options);

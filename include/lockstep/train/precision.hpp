@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "lockstep/base/dtype.hpp"
 
@@ -9,7 +10,11 @@ namespace lockstep {
 /// What a run computes in.
 struct Precision {
   DType parameters = DType::float32;  ///< of weights, gradients and optimizer state
-  bool autocast = false;              ///< forward pass in bfloat16 where that is safe
+  bool autocast = false;              ///< forward pass in autocast_dtype where that is safe
+  DType autocast_dtype = DType::bfloat16;
+
+  /// Whether losses must be scaled lest gradients vanish: float16 has 5 bits of exponent.
+  bool scales_losses() const { return autocast && autocast_dtype == DType::float16; }
 };
 
 /// A precision and, for the log, why it is so.
@@ -18,9 +23,20 @@ struct PrecisionChoice {
   std::string reason;
 };
 
-/// By rule: autocast where it is asked for, the dtype is float32 and the processor multiplies
-/// bfloat16 natively; elsewhere it would be slower than float32.
-PrecisionChoice choose_precision(DType dtype, bool use_amp, bool processor_has_bfloat16);
+/// What is asked for.
+struct PrecisionRequest {
+  DType dtype = DType::float32;
+  bool use_amp = true;
+  std::string amp_dtype = "auto";  ///< or "bf16", "fp16"
+};
+
+/// What contradicts itself in a request, one text for each thing.
+std::vector<std::string> problems(const PrecisionRequest& request);
+
+/// By rule: autocast where it is asked for and the dtype is float32. amp_dtype = auto takes
+/// bfloat16 where the processor multiplies it natively and stays in float32 elsewhere, where it
+/// would be slower; bf16 and fp16 are taken at their word.
+PrecisionChoice choose_precision(const PrecisionRequest& request, bool processor_has_bfloat16);
 
 /// Whether this processor has AVX-512 BF16 or an equivalent that LibTorch's convolutions use.
 bool processor_has_bfloat16();

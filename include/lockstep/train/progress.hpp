@@ -13,7 +13,7 @@ struct Position {
   std::int64_t epoch = 0;             ///< under way, or the next, from 0
   std::int64_t offset = 0;            ///< samples of its order consumed
   std::int64_t consumed_samples = 0;  ///< in all epochs
-  std::int64_t global_step = 0;       ///< optimizer steps done
+  std::int64_t global_step = 0;       ///< optimizer steps done, skipped ones included
 };
 
 /// Where a run is meant to end; fixed when it begins.
@@ -27,12 +27,14 @@ struct Horizon {
 struct LoopState {
   Position position;
   Horizon horizon;
-  Tally epoch_tally;               ///< of the epoch under way
-  Tally interval_tally;            ///< since the last log point
-  double learning_rate = 0.0;      ///< of the last step
-  double train_seconds = 0.0;      ///< this rank's, in the epoch under way
-  double data_wait_seconds = 0.0;  ///< of these, spent waiting for batches
-  double interval_seconds = 0.0;   ///< this rank's, in steps since the last log point
+  std::int64_t skipped_steps = 0;   ///< whose gradient was not finite
+  std::int64_t skipped_in_row = 0;  ///< of these, those since the last applied step
+  Tally epoch_tally;                ///< of the epoch under way
+  Tally interval_tally;             ///< since the last log point
+  double learning_rate = 0.0;       ///< of the last step
+  double train_seconds = 0.0;       ///< this rank's, in the epoch under way
+  double data_wait_seconds = 0.0;   ///< of these, spent waiting for batches
+  double interval_seconds = 0.0;    ///< this rank's, in steps since the last log point
 };
 
 Progress progress_of(const LoopState& state);

@@ -12,10 +12,10 @@
 
 namespace lockstep {
 
-/// Everything a run needs to go on, copied at one moment: parameters and buffers (/model),
-/// optimizer state (/optimizer), position and horizon (/sampler), this rank's tallies (/meters) and
-/// random state (/rng), and the history of metrics (/metrics). Independent of what it was taken
-/// from.
+/// Everything a run needs to go on, copied at one moment: parameters and buffers (/model), their
+/// average (/ema), optimizer state (/optimizer), loss scale (/scaler), position and horizon
+/// (/sampler), this rank's tallies (/meters) and random state (/rng), and the history of metrics
+/// (/metrics). Independent of what it was taken from.
 class StateSnapshot {
  public:
   /// Not collective.
@@ -42,8 +42,9 @@ void restore_state(ArrayFileReader& reader, IoThread& io, Communicator& io_comm,
 /// Where the run stood that `reader` holds a checkpoint of. Collective.
 Position read_position(ArrayFileReader& reader, IoThread& io);
 
-/// Sets only the model's parameters and buffers. Collective.
-void restore_model(ArrayFileReader& reader, IoThread& io, Model& model);
+/// Sets only the model's parameters and buffers; `averaged`: to the average of the weights, which
+/// the checkpoint must hold. Collective.
+void restore_model(ArrayFileReader& reader, IoThread& io, Model& model, bool averaged);
 
 /// Seeds LibTorch's generator of random numbers on this rank: ranks of one run draw differently.
 void seed_generator(std::uint64_t seed, int rank);

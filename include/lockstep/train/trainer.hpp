@@ -56,9 +56,9 @@ class Trainer {
  public:
   Trainer(const TrainerParts& parts, LoopState loop, MetricsHistory history);
 
-  /// Collective. Throws AgreedError, on all ranks, where files cannot be written. What loader,
-  /// model and communicator throw may be one rank's alone, for which the others wait: the job must
-  /// be aborted then.
+  /// Collective. Throws AgreedError, on all ranks, where files cannot be written or too many
+  /// gradients in a row were not finite. What loader, model and communicator throw may be one
+  /// rank's alone, for which the others wait: the job must be aborted then.
   TrainEnd run();
 
  private:
@@ -74,10 +74,17 @@ class Trainer {
   std::optional<int> run_epoch();
   void finish_epoch();
   TrainEnd stop_early(int signal);
+  /// Throws AgreedError for too many bad steps in a row; the checkpoints stay.
+  [[noreturn]] void give_up();
+
+  Tally validate();
 
   /// One optimizer step; false where the epoch is over.
   bool run_window();
   std::optional<Batch> next_batch();
+
+  /// Counts a skipped step and says so.
+  void note_outcome(const StepReport& report);
 
   void report_step();
   void start_log_point();

@@ -10,13 +10,28 @@
 
 namespace lockstep {
 
+struct StepOptions {
+  double max_grad_norm = 0.0;    ///< 0: gradients are not clipped
+  double label_smoothing = 0.0;  ///< of the training loss; validation has none
+};
+
+/// What became of a window.
+struct StepReport {
+  /// Of the window's mean loss by all parameters, before clipping and without loss scale. NaN or
+  /// infinite where the step was skipped.
+  double grad_norm = 0.0;
+  bool applied = true;      ///< false: the gradient was not finite, and nothing was changed
+  double loss_scale = 1.0;  ///< of this window
+};
+
 /// One optimizer step: a window's micro-batches through the model, gradients summed over all ranks,
 /// one update. The arguments are borrowed. All functions but tally_batch() are to be called in step
 /// by all ranks.
 class TrainingStep {
  public:
-  TrainingStep(Replica& replica, GradientReducer& reducer, const Precision& precision)
-      : replica_(replica), reducer_(reducer), precision_(precision) {}
+  TrainingStep(Replica& replica, GradientReducer& reducer, const Precision& precision,
+               const StepOptions& options = {})
+      : replica_(replica), reducer_(reducer), precision_(precision), options_(options) {}
 
   /// `rank_samples`: this rank's of the window's `window_samples`.
   void begin_window(std::int64_t rank_samples, std::int64_t window_samples);
@@ -25,13 +40,18 @@ class TrainingStep {
   /// the losses are those of the weights before the update.
   Tally run_micro_batch(const Batch& batch);
 
-  /// Waits for the summed gradients and updates the weights.
-  void finish_window(double learning_rate);
+  /// Waits for the summed gradients and updates the weights and their average. Where a gradient is
+  /// NaN or infinite, which all ranks see alike in the sum, the step is skipped: weights, optimizer
+  /// and average stay as they are and running statistics go back to where the window found them.
+  StepReport finish_window(double learning_rate);
 
  private:
+  void update(double learning_rate, double gradient_factor);
+
   Replica& replica_;
   GradientReducer& reducer_;
   Precision precision_;
+  StepOptions options_;
 };
 
 /// The model's scores of a batch with samples: [samples, classes], in the parameters' dtype. Not

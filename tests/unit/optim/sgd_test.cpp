@@ -8,21 +8,23 @@
 
 #include "lockstep/base/error.hpp"
 
+#include "support/fields.hpp"
+
 namespace lockstep {
 namespace {
 
-SgdBuilder builder(const char* momentum, const char* weight_decay, const char* nesterov) {
-  SgdBuilder result;
-  FieldTable fields = result.fields();
-  EXPECT_FALSE(fields.at(0).assign(momentum));
-  EXPECT_FALSE(fields.at(1).assign(weight_decay));
-  EXPECT_FALSE(fields.at(2).assign(nesterov));
-  return result;
+SgdBuilder builder(const char* momentum, const char* weight_decay, const char* nesterov,
+                   const char* decay_norm_and_bias = "true") {
+  return test::built_with<SgdBuilder>({{"momentum", momentum},
+                                       {"weight_decay", weight_decay},
+                                       {"nesterov", nesterov},
+                                       {"decay_norm_and_bias", decay_norm_and_bias}});
 }
 
 const std::vector<std::vector<double>> gradients_of_steps{
     {0.1, -0.2, 0.3}, {0.4, 0.0, -0.5}, {-0.3, 0.25, 1.5}};
 const std::vector<double> rates{0.1, 0.05, 0.2};
+const std::vector<ElementRange> weights{{0, 1}, {2, 3}};  // but not the middle element
 
 struct Trial {
   at::Tensor values;
@@ -32,7 +34,7 @@ struct Trial {
   Trial(const SgdBuilder& sgd, at::ScalarType type)
       : values(at::tensor({0.5, -1.25, 2.0}, at::kDouble).to(type)),
         gradients(at::zeros({3}, type)),
-        optimizer(sgd.build(values, gradients)) {}
+        optimizer(sgd.build(values, gradients, weights)) {}
 
   void step(std::size_t index) {
     gradients.copy_(at::tensor(gradients_of_steps[index], at::kDouble));
@@ -80,6 +82,15 @@ TEST(Sgd, EqualsPyTorchWithNesterovMomentum) {
                         {0.15374386452500005, 0.054989678937499953, 1.3463717775999999});
 }
 
+// The middle element in a parameter group of its own with weight_decay=0.0.
+TEST(Sgd, LeavesNormsAndBiasesOutOfDecay) {
+  expect_pytorchs_steps(builder("0.9", "0.01", "false", "false"),
+                        {0.43371008949999995, -1.2386000000000001, 1.708278368},
+                        {0.15410080250000008, 0.08799999999999997, 1.34668816});
+  expect_pytorchs_steps(builder("0", "0.01", "false", "false"),
+                        {0.52831673950000002, -1.28, 1.688031968}, {});
+}
+
 TEST(Sgd, HasTheFirstGradientAsItsFirstMomentum) {
   Trial trial(builder("0.9", "0.01", "false"), at::kDouble);
   EXPECT_EQ(trial.optimizer->state().at(0).kind, "momentum");
@@ -115,13 +126,13 @@ TEST(Sgd, UpdatesOnlyTheRangeItWasGiven) {
   const at::Tensor values = at::tensor({1.0, 1.0, 1.0, 1.0}, at::kDouble);
   const at::Tensor gradients = at::tensor({1.0, 1.0, 1.0, 1.0}, at::kDouble);
   const auto optimizer =
-      builder("0", "0", "false").build(values.narrow(0, 1, 2), gradients.narrow(0, 1, 2));
+      builder("0", "0", "false").build(values.narrow(0, 1, 2), gradients.narrow(0, 1, 2), {});
   optimizer->step(0.5);
   expect_near(values, {1.0, 0.5, 0.5, 1.0}, 0.0);
 }
 
 TEST(SgdBuilder, RefusesNesterovWithoutMomentum) {
-  EXPECT_THROW(builder("0", "0", "true").build(at::zeros({1}), at::zeros({1})), UsageError);
+  EXPECT_THROW(builder("0", "0", "true").build(at::zeros({1}), at::zeros({1}), {}), UsageError);
 }
 
 TEST(SgdBuilder, RefusesAMomentumOfOne) {

@@ -1,0 +1,69 @@
+#include "lockstep/optim/gradient_norm.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include <ATen/Parallel.h>
+
+#include "lockstep/base/error.hpp"
+#include "lockstep/base/narrow.hpp"
+
+namespace lockstep {
+namespace {
+
+constexpr std::int64_t chunk_elements = 1 << 15;
+
+template <typename T>
+double sum_of_squares(std::span<const T> elements) {
+  std::array<double, 8> lanes{};  // independent sums, which the compiler keeps in vectors
+  std::size_t i = 0;
+  for (; i + lanes.size() <= elements.size(); i += lanes.size()) {
+    for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+      const auto value = static_cast<double>(elements[i + lane]);
+      lanes[lane] += value * value;
+    }
+  }
+  for (; i < elements.size(); ++i) {
+    const auto value = static_cast<double>(elements[i]);
+    lanes[0] += value * value;
+  }
+  return std::accumulate(lanes.begin(), lanes.end(), 0.0);
+}
+
+template <typename T>
+double norm_of(const at::Tensor& flat) {
+  const std::span<const T> elements(flat.const_data_ptr<T>(), narrow<std::size_t>(flat.numel()));
+  const std::int64_t chunks = (flat.numel() + chunk_elements - 1) / chunk_elements;
+  std::vector<double> sums(narrow<std::size_t>(chunks));
+  at::parallel_for(0, chunks, /*grain_size=*/1, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t chunk = begin; chunk < end; ++chunk) {
+      const std::int64_t first = chunk * chunk_elements;
+      const std::int64_t count = std::min(chunk_elements, flat.numel() - first);
+      sums[static_cast<std::size_t>(chunk)] = sum_of_squares(
+          elements.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count)));
+    }
+  });
+  return std::sqrt(std::accumulate(sums.begin(), sums.end(), 0.0));
+}
+
+}  // namespace
+
+double l2_norm(const at::Tensor& flat) {
+  check(flat.dim() == 1 && flat.is_contiguous(), "take a gradient's norm", "it is not flat");
+  if (flat.scalar_type() == at::kFloat) return norm_of<float>(flat);
+  if (flat.scalar_type() == at::kDouble) return norm_of<double>(flat);
+  throw Error("take a gradient's norm", "it is neither float32 nor float64");
+}
+
+double clip_factor(double norm, double max_norm) {
+  if (max_norm == 0.0) return 1.0;
+  return std::min(1.0, max_norm / (norm + 1e-6));
+}
+
+}  // namespace lockstep

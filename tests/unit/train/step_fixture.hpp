@@ -1,0 +1,114 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <ATen/Parallel.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
+
+#include "lockstep/base/narrow.hpp"
+#include "lockstep/comm/mpi_communicator.hpp"
+#include "lockstep/data/dataset.hpp"
+#include "lockstep/data/loader.hpp"
+#include "lockstep/ddp/gradient_reducer.hpp"
+#include "lockstep/model/mini_resnet.hpp"
+#include "lockstep/optim/sgd.hpp"
+#include "lockstep/train/progress.hpp"
+#include "lockstep/train/training_step.hpp"
+
+#include "support/fields.hpp"
+
+namespace lockstep::test {
+
+/// Logits are the image's values times a matrix: small enough to follow by hand.
+class LinearModel : public Model {
+ public:
+  explicit LinearModel(at::Tensor weight)
+      : weight_(tensors_.add_parameter("weight", std::move(weight))) {}
+
+  at::Tensor forward(const at::Tensor& images) override {
+    return at::linear(images.flatten(1), weight_);
+  }
+  std::vector<NamedTensor> parameters() const override { return tensors_.parameters(); }
+  std::vector<NamedTensor> buffers() const override { return {}; }
+  void set_training(bool /*training*/) override {}
+
+ private:
+  NetworkTensors tensors_;
+  at::Tensor weight_;
+};
+
+/// Images and labels from memory.
+class ListDataset : public Dataset {
+ public:
+  ListDataset(std::vector<std::vector<float>> images, std::vector<std::int64_t> labels,
+              ImageShape shape)
+      : images_(std::move(images)), labels_(std::move(labels)), shape_(shape) {}
+
+  const std::string& name() const override { return name_; }
+  std::int64_t size() const override { return std::ssize(labels_); }
+  ImageShape image_shape() const override { return shape_; }
+  std::int64_t num_classes() const override { return 10; }
+  std::int64_t label(std::int64_t id) const override {
+    return labels_[static_cast<std::size_t>(id)];
+  }
+  std::int64_t read(std::int64_t id, std::span<float> image) const override {
+    const auto& values = images_[static_cast<std::size_t>(id)];
+    std::copy(values.begin(), values.end(), image.begin());
+    return label(id);
+  }
+
+ private:
+  std::string name_ = "a list";
+  std::vector<std::vector<float>> images_;
+  std::vector<std::int64_t> labels_;
+  ImageShape shape_;
+};
+
+/// A model in training on this test's ranks, step by step.
+struct Training {
+  std::unique_ptr<Communicator> comm = MpiCommunicator::duplicate_world();
+  Replica replica;
+  GradientReducer reducer;
+  TrainingStep step;
+
+  Training(std::unique_ptr<Model> model, const OptimizerBuilder& optimizer,
+           const Precision& precision, const StepOptions& options = {},
+           const ReplicaOptions& extras = {})
+      : replica(std::move(model), optimizer, extras),
+        reducer(replica.parameters(), replica.buffers(), *comm, {}),
+        step(replica, reducer, precision, options) {}
+
+  /// One epoch in the data set's order. Returns a report a window.
+  std::vector<StepReport> train(const Dataset& data, const BatchPlan& plan, double lr) {
+    Loader loader(data, plan, SampleOrder::sequential, 0, comm->rank(), comm->size(),
+                  {.num_workers = 0});
+    loader.start_epoch(0);
+    std::vector<StepReport> reports;
+    while (std::optional<Batch> batch = loader.next()) {
+      const MicroBatch& micro_batch = batch->micro_batch;
+      if (micro_batch.index == 0) {
+        step.begin_window(rank_samples(micro_batch.window, plan, comm->rank(), comm->size()),
+                          micro_batch.window.samples);
+      }
+      tally += step.run_micro_batch(*batch);
+      if (micro_batch.last_of_window) reports.push_back(step.finish_window(lr));
+    }
+    return reports;
+  }
+
+  Tally tally;  ///< this rank's, of all windows
+};
+
+inline SgdBuilder sgd(const char* momentum = "0") {
+  return built_with<SgdBuilder>({{"momentum", momentum}, {"weight_decay", "0"}});
+}
+
+}  // namespace lockstep::test
