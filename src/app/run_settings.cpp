@@ -74,10 +74,11 @@ ReplicaOptions RunSettings::replica_options(const Precision& precision) const {
 }
 
 bool may_change_on_resume(const std::string& name) {
-  constexpr std::array<std::string_view, 15> free{
-      "output_dir",        "resume_from", "overwrite",    "stop_after_epochs", "eval_every",
-      "save_every",        "keep_last",   "log_interval", "threads",           "allow_single",
-      "max_skipped_steps", "num_workers", "prefetch",     "train_data",        "val_data"};
+  constexpr std::array<std::string_view, 17> free{
+      "output_dir",        "resume_from", "overwrite",        "stop_after_epochs", "eval_every",
+      "save_every",        "keep_last",   "log_interval",     "threads",           "allow_single",
+      "max_skipped_steps", "max_steps",   "enable_profiling", "num_workers",       "prefetch",
+      "train_data",        "val_data"};
   return std::find(free.begin(), free.end(), name) != free.end();
 }
 

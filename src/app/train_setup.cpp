@@ -21,7 +21,7 @@ std::string repeatable_ini(const Configuration& configuration) {
   std::string text;
   for (std::string line; std::getline(lines, line);) {
     const bool once = line.starts_with("overwrite ") || line.starts_with("resume_from ") ||
-                      line.starts_with("stop_after_epochs ");
+                      line.starts_with("stop_after_epochs ") || line.starts_with("max_steps ");
     if (!once) text += line + "\n";
   }
   return text;
@@ -78,6 +78,9 @@ void prepare_directory(const CommandContext& context, const RunSettings& setting
     if (world.rank() != 0) return;
     if (settings.train.overwrite) directory.remove_run();
     directory.create();
+    if (settings.train.enable_profiling) {
+      std::filesystem::create_directories(directory.trace(0).parent_path());
+    }
     std::filesystem::remove(directory.stop());
     write_text_atomically(directory.config(), repeatable_ini(settings.configuration()));
     context.log.open_files(directory.path());

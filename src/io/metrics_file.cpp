@@ -33,6 +33,7 @@ std::vector<MetricsColumn> epoch_columns() {
           integers("val_top5_correct", "samples"),
           integers("val_nonfinite", "samples"),
           integers("val_samples", "samples"),
+          integers("skipped_steps", "optimizer steps"),
           reals("epoch_seconds", "s"),
           reals("train_seconds", "s"),
           reals("val_seconds", "s"),
@@ -41,7 +42,8 @@ std::vector<MetricsColumn> epoch_columns() {
 
 std::vector<MetricsColumn> rank_columns() {
   return {integers("train_samples", "samples"), reals("train_seconds", "s"),
-          reals("data_wait_seconds", "s"), integers("peak_rss_bytes", "bytes")};
+          reals("data_wait_seconds", "s"),      reals("comm_wait_seconds", "s"),
+          reals("compute_seconds", "s"),        integers("peak_rss_bytes", "bytes")};
 }
 
 std::vector<MetricsColumn> step_columns() {
@@ -53,6 +55,9 @@ std::vector<MetricsColumn> step_columns() {
           reals("loss_sum", "nats"),
           reals("loss", "nats per sample"),
           reals("lr", "1"),
+          reals("grad_norm", "1"),
+          reals("loss_scale", "1"),
+          integers("skipped_steps", "optimizer steps"),
           reals("images_per_second", "1/s"),
           reals("interval_seconds", "s"),
           reals("elapsed_seconds", "s")};

@@ -41,11 +41,17 @@ FieldTable run_fields(TrainOptions& options) {
       field("stop_after_epochs", options.stop_after_epochs,
             "end once this many epochs are done; the learning rate still aims at epochs",
             at_least(1)),
+      field("max_steps", options.max_steps,
+            "end after this optimizer step of the run, with a checkpoint; the learning rate still "
+            "aims at epochs",
+            at_least(1)),
       field("eval_every", options.eval_every, "epochs between validations; 0 never", at_least(0)),
       field("save_every", options.save_every, "epochs between checkpoints; 0 only at the end",
             at_least(0)),
       field("keep_last", options.keep_last, "checkpoints to keep; 0 all", at_least(0)),
       field("log_interval", options.log_interval, "optimizer steps between log lines", at_least(1)),
+      field("enable_profiling", options.enable_profiling,
+            "write a trace of three early steps of each rank for chrome://tracing"),
   };
 }
 

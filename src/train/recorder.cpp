@@ -38,6 +38,9 @@ void Recorder::record_step(const StepRecord& record, const Horizon& horizon) {
                       {"samples", record.tally.samples},
                       {"loss", record.tally.mean_loss()},
                       {"nonfinite", record.tally.nonfinite},
+                      {"grad_norm", record.grad_norm},
+                      {"loss_scale", record.loss_scale},
+                      {"skipped_steps", record.skipped_steps},
                       {"lr", record.learning_rate},
                       {"images_per_second", images_per_second},
                       {"elapsed_seconds", record.elapsed_seconds}});
@@ -67,6 +70,7 @@ void Recorder::record_epoch(const EpochRecord& record, const Horizon& horizon) {
                          {"val_top5_correct", record.validation.correct_top5},
                          {"val_top5_accuracy", record.validation.accuracy_top5()},
                          {"val_nonfinite", record.validation.nonfinite},
+                         {"skipped_steps", record.skipped_steps},
                          {"epoch_seconds", seconds},
                          {"train_seconds", record.train_seconds},
                          {"val_seconds", record.validation_seconds},
@@ -74,6 +78,9 @@ void Recorder::record_epoch(const EpochRecord& record, const Horizon& horizon) {
   history_.rank.append({{"train_samples", record.rank_samples},
                         {"train_seconds", record.train_seconds},
                         {"data_wait_seconds", record.data_wait_seconds},
+                        {"comm_wait_seconds", record.comm_wait_seconds},
+                        {"compute_seconds", record.train_seconds - record.data_wait_seconds -
+                                                record.comm_wait_seconds},
                         {"peak_rss_bytes", record.rank_peak_rss_bytes}});
 
   std::string text = fmt::format("epoch {}/{} done in {}: train loss {:.4f}, accuracy {:.2f} %",

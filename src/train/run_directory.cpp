@@ -11,7 +11,7 @@ namespace lockstep {
 namespace {
 
 constexpr std::array written{"metrics.h5", "checkpoints", "config.ini", "log.txt",
-                             "log.jsonl",  "stop.json",   "curves.png"};
+                             "log.jsonl",  "stop.json",   "curves.png", "traces"};
 
 }  // namespace
 
@@ -21,6 +21,10 @@ bool RunDirectory::holds_run() const {
     if (std::filesystem::exists(path_ / name, ignored)) return true;
   }
   return false;
+}
+
+std::filesystem::path RunDirectory::trace(int rank) const {
+  return path_ / "traces" / ("rank_" + std::to_string(rank) + ".json");
 }
 
 void RunDirectory::create() const {

@@ -65,6 +65,7 @@ std::vector<ScalarField> scalar_fields(LoopState& loop, StepCounters& counters) 
       {"/schedule/learning_rate", DType::float64, "1", Placement::replicated, &loop.learning_rate},
       own_real("/meters/train_seconds", "s", loop.train_seconds),
       own_real("/meters/data_wait_seconds", "s", loop.data_wait_seconds),
+      own_real("/meters/comm_wait_seconds", "s", loop.comm_wait_seconds),
       own_real("/meters/interval_seconds", "s", loop.interval_seconds),
       shared("/optimizer/applied_steps", "steps", counters.applied_steps),
       shared("/optimizer/skipped_steps", "steps", loop.skipped_steps),

@@ -35,7 +35,10 @@ Trainer::Trainer(const TrainerParts& parts, LoopState loop, MetricsHistory histo
       history_(std::move(history)),
       step_(parts.replica, parts.reducer, parts.precision,
             {.max_grad_norm = parts.options.max_grad_norm,
-             .label_smoothing = parts.options.label_smoothing}),
+             .label_smoothing = parts.options.label_smoothing,
+             .seconds = parts.seconds}),
+      profiler_(parts.options.enable_profiling ? parts.directory.trace(parts.comm.rank())
+                                               : std::filesystem::path()),
       recorder_(parts.log, history_),
       store_(parts.directory.checkpoints()),
       agreement_(parts.comm) {}
@@ -43,6 +46,15 @@ Trainer::Trainer(const TrainerParts& parts, LoopState loop, MetricsHistory histo
 std::int64_t Trainer::epochs_to_do() const {
   return std::min(loop_.horizon.epochs,
                   parts_.options.stop_after_epochs.value_or(loop_.horizon.epochs));
+}
+
+bool Trainer::max_steps_done() const {
+  const std::optional<std::int64_t>& limit = parts_.options.max_steps;
+  return limit && loop_.position.global_step >= *limit;
+}
+
+std::int64_t Trainer::samples_per_epoch() const {
+  return loop_.horizon.samples / loop_.horizon.epochs;
 }
 
 TrainEnd Trainer::run() {
@@ -58,23 +70,26 @@ TrainEnd Trainer::run() {
 
 TrainEnd Trainer::run_epochs() {
   began_ = parts_.seconds();
-  while (loop_.position.epoch < epochs_to_do()) {
-    if (const std::optional<int> signal = run_epoch()) return stop_early(*signal);
+  while (loop_.position.epoch < epochs_to_do() && !max_steps_done()) {
+    if (const std::optional<TrainEnd> end = run_epoch()) return *end;
   }
   agreement_.settle();
   if (loop_.position.epoch >= loop_.horizon.epochs) return TrainEnd::finished;
-  note_stop({.reason = fmt::format("stop_after_epochs = {}", epochs_to_do()),
+  note_stop({.reason = max_steps_done() ? fmt::format("max_steps = {}", *parts_.options.max_steps)
+                                        : fmt::format("stop_after_epochs = {}", epochs_to_do()),
              .step = loop_.position.global_step,
              .restart = false});
   return TrainEnd::stopped_as_told;
 }
 
-std::optional<int> Trainer::run_epoch() {
+std::optional<TrainEnd> Trainer::run_epoch() {
   parts_.training.start_epoch(loop_.position.epoch, loop_.position.offset);
   while (run_window()) {
     if (loop_.skipped_in_row >= parts_.options.max_skipped_steps) give_up();
     const Wishes agreed = agreement_.exchange({.stop_signal = parts_.stop.signal()});
-    if (agreed.stop_signal != 0) return static_cast<int>(agreed.stop_signal);
+    if (agreed.stop_signal != 0) return stop_early(static_cast<int>(agreed.stop_signal));
+    // An epoch whose last window is done is finished, with what belongs to its end.
+    if (max_steps_done() && loop_.position.offset < samples_per_epoch()) return stop_at_max_steps();
   }
   finish_log_point();
   finish_epoch();
@@ -82,6 +97,7 @@ std::optional<int> Trainer::run_epoch() {
 }
 
 std::optional<Batch> Trainer::next_batch() {
+  const ProfileRange range("wait for data");
   const double began = parts_.seconds();
   std::optional<Batch> batch = parts_.training.next();
   loop_.data_wait_seconds += parts_.seconds() - began;
@@ -92,6 +108,7 @@ bool Trainer::run_window() {
   const double began = parts_.seconds();
   std::optional<Batch> batch = next_batch();
   if (!batch) return false;
+  profiler_.step_begins();
 
   const SampleRange window = batch->micro_batch.window;
   loop_.learning_rate = parts_.schedule.learning_rate(progress_of(loop_));
@@ -115,10 +132,12 @@ bool Trainer::run_window() {
   ++loop_.position.global_step;
   ++steps_here_;
   note_outcome(report);
+  loop_.comm_wait_seconds += report.wait_seconds;
   const double seconds = parts_.seconds() - began;
   loop_.train_seconds += seconds;
   loop_.interval_seconds += seconds;
-  report_step();
+  if (profiler_.step_ends()) parts_.log.info("wrote " + profiler_.trace().string());
+  report_step(report);
   return true;
 }
 
@@ -142,9 +161,9 @@ void Trainer::note_outcome(const StepReport& report) {
   }
 }
 
-void Trainer::report_step() {
+void Trainer::report_step(const StepReport& report) {
   finish_log_point();
-  if (loop_.position.global_step % parts_.options.log_interval == 0) start_log_point();
+  if (loop_.position.global_step % parts_.options.log_interval == 0) start_log_point(report);
   if (steps_here_ == 1) {
     first_step_seconds_ = parts_.seconds();
     parts_.first_step_done();
@@ -153,11 +172,14 @@ void Trainer::report_step() {
   show_progress();
 }
 
-void Trainer::start_log_point() {
+void Trainer::start_log_point(const StepReport& report) {
   PendingLogPoint& point = pending_.emplace();
   point.record.global_step = loop_.position.global_step;
   point.record.epoch = loop_.position.epoch;
   point.record.learning_rate = loop_.learning_rate;
+  point.record.grad_norm = report.grad_norm;
+  point.record.loss_scale = report.loss_scale;
+  point.record.skipped_steps = loop_.skipped_steps;
   point.record.interval_seconds = loop_.interval_seconds;
   point.record.elapsed_seconds = parts_.seconds() - began_;
   point.sums.start(parts_.comm, loop_.interval_tally, "sums of a log point");
@@ -177,8 +199,7 @@ double Trainer::remaining_seconds() const {
   const double per_step = (parts_.seconds() - first_step_seconds_) /
                           static_cast<double>(std::max<std::int64_t>(steps_here_ - 1, 1));
   const std::int64_t remaining_samples =
-      loop_.horizon.samples / loop_.horizon.epochs * epochs_to_do() -
-      loop_.position.consumed_samples;
+      samples_per_epoch() * epochs_to_do() - loop_.position.consumed_samples;
   return per_step * static_cast<double>(remaining_samples) /
          static_cast<double>(parts_.plan.global_batch);
 }
@@ -204,12 +225,15 @@ void Trainer::finish_epoch() {
   record.rank_samples = loop_.epoch_tally.samples;
   record.train_seconds = loop_.train_seconds;
   record.data_wait_seconds = loop_.data_wait_seconds;
+  record.comm_wait_seconds = loop_.comm_wait_seconds;
+  record.skipped_steps = loop_.skipped_steps;
   record.learning_rate = loop_.learning_rate;
   ++loop_.position.epoch;
   loop_.position.offset = 0;
   loop_.epoch_tally = {};
   loop_.train_seconds = 0.0;
   loop_.data_wait_seconds = 0.0;
+  loop_.comm_wait_seconds = 0.0;
   record.position = loop_.position;
 
   const std::int64_t epochs_done = loop_.position.epoch;
@@ -223,7 +247,7 @@ void Trainer::finish_epoch() {
   record.rank_peak_rss_bytes = peak_rss_bytes();
   recorder_.record_epoch(record, loop_.horizon);
   write_metrics_file();
-  const bool last = epochs_done == epochs_to_do();
+  const bool last = epochs_done == epochs_to_do() || max_steps_done();
   if (last || due(parts_.options.save_every, epochs_done, last)) save_checkpoint();
 }
 
@@ -240,13 +264,23 @@ Tally Trainer::validate() {
 TrainEnd Trainer::stop_early(int signal) {
   agreement_.settle();
   finish_log_point();
-  const std::string reason = StopRequest::signal_name(signal);
-  parts_.log.info("stopping for " + reason + " after step " +
-                  std::to_string(loop_.position.global_step));
+  stop_here(StopRequest::signal_name(signal), /*restart=*/true);
+  return TrainEnd::stopped_early;
+}
+
+TrainEnd Trainer::stop_at_max_steps() {
+  agreement_.settle();
+  finish_log_point();
+  stop_here(fmt::format("max_steps = {}", *parts_.options.max_steps), /*restart=*/false);
+  return TrainEnd::stopped_as_told;
+}
+
+void Trainer::stop_here(const std::string& reason, bool restart) {
+  const std::int64_t step = loop_.position.global_step;
+  parts_.log.info(fmt::format("stopping for {} after step {}", reason, step));
   write_metrics_file();
   save_checkpoint();
-  note_stop({.reason = reason, .step = loop_.position.global_step, .restart = true});
-  return TrainEnd::stopped_early;
+  note_stop({.reason = reason, .step = step, .restart = restart});
 }
 
 void Trainer::give_up() {

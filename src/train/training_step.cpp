@@ -16,6 +16,7 @@
 #include "lockstep/model/dtype.hpp"
 #include "lockstep/optim/gradient_norm.hpp"
 #include "lockstep/train/outcomes.hpp"
+#include "lockstep/train/step_profiler.hpp"
 
 namespace lockstep {
 namespace {
@@ -71,22 +72,36 @@ void TrainingStep::begin_window(std::int64_t rank_samples, std::int64_t window_s
 Tally TrainingStep::run_micro_batch(const Batch& batch) {
   reducer_.begin_micro_batch(batch.micro_batch.last_of_window);
   if (batch.samples == 0) return {};
-  Prediction prediction = predict(replica_.model(), precision_, batch, options_.label_smoothing);
+  Prediction prediction = [&] {
+    const ProfileRange range("forward");
+    return predict(replica_.model(), precision_, batch, options_.label_smoothing);
+  }();
   // The gradient of (sum of losses / samples of the whole window): tails and uneven shares weigh
   // right whatever the number of ranks and micro-batches.
   const double scale = replica_.scaler() == nullptr ? 1.0 : replica_.scaler()->scale();
   const double weight = scale / static_cast<double>(batch.micro_batch.window.samples);
+  const ProfileRange range("backward");
   prediction.loss_sum.backward(at::full_like(prediction.loss_sum, weight));
   return prediction.tally;
 }
 
-StepReport TrainingStep::finish_window(double learning_rate) {
+double TrainingStep::wait_for_gradients() {
+  const ProfileRange range("wait for gradients");
+  const double began = options_.seconds ? options_.seconds() : 0.0;
   reducer_.finish();
+  return options_.seconds ? options_.seconds() - began : 0.0;
+}
+
+StepReport TrainingStep::finish_window(double learning_rate) {
+  const double wait_seconds = wait_for_gradients();
+  const ProfileRange range("update");
   GradScaler* scaler = replica_.scaler();
   const double scale = scaler == nullptr ? 1.0 : scaler->scale();
   const double scaled_norm = l2_norm(replica_.parameters().gradients());
-  const StepReport report{
-      .grad_norm = scaled_norm / scale, .applied = std::isfinite(scaled_norm), .loss_scale = scale};
+  const StepReport report{.grad_norm = scaled_norm / scale,
+                          .applied = std::isfinite(scaled_norm),
+                          .loss_scale = scale,
+                          .wait_seconds = wait_seconds};
   if (report.applied) {
     update(learning_rate, clip_factor(report.grad_norm, options_.max_grad_norm) / scale);
   } else {
@@ -110,8 +125,9 @@ Tally evaluate(Model& model, const Precision& precision, Loader& loader, Communi
   loader.start_epoch(0);
   Tally tally;
   while (std::optional<Batch> batch = loader.next()) {
-    if (batch->samples > 0)
+    if (batch->samples > 0) {
       tally += predict(model, precision, *batch, /*label_smoothing=*/0.0).tally;
+    }
     loader.recycle(std::move(*batch));
   }
   model.set_training(true);

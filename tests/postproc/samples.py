@@ -32,6 +32,7 @@ EPOCH = {
     "val_top5_correct": [2, 0, 4],
     "val_nonfinite": [0, 0, 0],
     "val_samples": [4, 0, 4],
+    "skipped_steps": [0, 1, 1],
     "epoch_seconds": [60.0, 40.0, 55.5],
     "train_seconds": [50.0, 40.0, 50.0],
     "val_seconds": [10.0, 0.0, 5.5],
@@ -42,6 +43,8 @@ RANK = {
     "train_samples": [[6, 4], [6, 4], [6, 4]],
     "train_seconds": [[50.0, 49.0], [40.0, 39.0], [50.0, 50.0]],
     "data_wait_seconds": [[1.0, 2.0], [0.0, 0.0], [0.5, 0.25]],
+    "comm_wait_seconds": [[0.5, 0.5], [0.5, 0.5], [0.5, 0.5]],
+    "compute_seconds": [[48.5, 46.5], [39.5, 38.5], [49.0, 49.25]],
     "peak_rss_bytes": [[1000, 2000], [1000, 2000], [1000, 2500]],
 }
 
@@ -54,6 +57,9 @@ STEP = {
     "loss_sum": [15.0, 5.0, 6.0, 4.0, 3.0, 2.0],
     "loss": [2.5, 1.25, 1.0, 1.0, 0.5, 0.5],
     "lr": [0.1, 0.1, 0.05, 0.05, 0.0, 0.0],
+    "grad_norm": [2.0] * 6,
+    "loss_scale": [1.0] * 6,
+    "skipped_steps": [0, 0, 0, 1, 1, 1],
     "images_per_second": [0.2] * 6,
     "interval_seconds": [30.0, 20.0] * 3,
     "elapsed_seconds": [30.0, 50.0, 80.0, 100.0, 125.0, 155.5],
@@ -69,7 +75,9 @@ UNITS = {
     "samples": "samples", "loss_sum": "nats", "loss": "nats per sample", "elapsed_seconds": "s",
     "train_top5_accuracy": "1", "train_top5_correct": "samples", "train_nonfinite": "samples",
     "val_top5_accuracy": "1", "val_top5_correct": "samples", "val_nonfinite": "samples",
-    "log_points": "log points", "nonfinite": "samples", "interval_seconds": "s",
+    "log_points": "log points", "grad_norm": "1", "loss_scale": "1",
+    "skipped_steps": "optimizer steps", "comm_wait_seconds": "s", "compute_seconds": "s",
+    "nonfinite": "samples", "interval_seconds": "s",
 }
 
 

@@ -23,7 +23,8 @@ SMALL = ["--dataset", "synthetic", "--synthetic_size", "40", "--synthetic_val_si
 
 # Data sets that hold times and so differ from run to run.
 TIMES = {"epoch_seconds", "train_seconds", "val_seconds", "images_per_second",
-         "data_wait_seconds", "interval_seconds", "elapsed_seconds", "peak_rss_bytes"}
+         "data_wait_seconds", "comm_wait_seconds",
+         "compute_seconds", "interval_seconds", "elapsed_seconds", "peak_rss_bytes"}
 
 
 def environment():

@@ -92,6 +92,16 @@ class Files(harness.RunTestCase):
             self.assertIn(f"loss {metrics['epoch/val_loss'][-1]:.4f}", result.stdout)
             self.assertIn(f"({metrics['epoch/val_correct'][-1]} of 14 samples)", result.stdout)
 
+    def test_profiling_writes_a_trace_a_rank_with_named_ranges(self):
+        result = self.train(2, "run", "--epochs", 3, "--enable_profiling")
+        self.assertIn("rank_0.json", result.stdout)
+        for rank in range(2):
+            trace = json.loads((self.directory / "run" / "traces" / f"rank_{rank}.json").read_text())
+            names = [event.get("name") for event in trace["traceEvents"]]
+            self.assertEqual(names.count("wait for gradients"), 3)
+            for name in ("forward", "backward", "update", "wait for data", "aten::convolution"):
+                self.assertIn(name, names)
+
     def test_eval_every_leaves_out_epochs_and_says_so(self):
         self.train(1, "run", "--epochs", 3, "--eval_every", 2)
         metrics = harness.datasets(self.directory / "run" / "metrics.h5")

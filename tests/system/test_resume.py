@@ -45,6 +45,17 @@ class Resume(harness.RunTestCase):
         self.train(2, "two", "--epochs", 2, "--num_workers", 3)
         self.assert_same_datasets(self.checkpoint("one"), self.checkpoint("two"))
 
+    def test_max_steps_stops_there_and_the_run_goes_on_bitwise(self):
+        # 40 samples in global batches of 16: three steps an epoch.
+        self.train(2, "straight", "--epochs", 3)
+        for stop in (1, 3, 4, 8):
+            self.train(2, "parts", "--epochs", 3, "--max_steps", stop, "--resume_from", "auto")
+            self.assertEqual(harness.datasets(self.checkpoint("parts"))["sampler/global_step"], stop)
+            note = json.loads((self.directory / "parts" / "stop.json").read_text())
+            self.assertEqual(note, {"reason": f"max_steps = {stop}", "step": stop, "restart": False})
+        self.train(2, "parts", "--epochs", 3, "--resume_from", "auto")
+        self.assert_same_datasets(self.checkpoint("straight"), self.checkpoint("parts"))
+
     def test_resume_from_a_named_file_starts_a_branch(self):
         self.train(1, "straight", "--epochs", 4, "--keep_last", 0)
         first = min((self.directory / "straight" / "checkpoints").glob("step_*.h5"))

@@ -31,6 +31,8 @@ struct TrainOptions {
   std::string resume_from = "none";
   bool overwrite = false;
   std::optional<std::int64_t> stop_after_epochs;
+  std::optional<std::int64_t> max_steps;
+  bool enable_profiling = false;
 
   std::optional<std::int64_t> threads;
   bool allow_single = false;

@@ -34,6 +34,7 @@ struct LoopState {
   double learning_rate = 0.0;       ///< of the last step
   double train_seconds = 0.0;       ///< this rank's, in the epoch under way
   double data_wait_seconds = 0.0;   ///< of these, spent waiting for batches
+  double comm_wait_seconds = 0.0;   ///< and waiting for gradients of other ranks
   double interval_seconds = 0.0;    ///< this rank's, in steps since the last log point
 };
 

@@ -19,7 +19,9 @@ struct EpochRecord {
   double train_seconds = 0.0;  ///< this rank's; rank 0's in /epoch
   double validation_seconds = 0.0;
   std::int64_t rank_samples = 0;   ///< this rank's
+  std::int64_t skipped_steps = 0;  ///< of the whole run so far
   double data_wait_seconds = 0.0;  ///< this rank's
+  double comm_wait_seconds = 0.0;  ///< this rank's
   std::int64_t rank_peak_rss_bytes = 0;
 };
 

@@ -16,6 +16,8 @@ class RunDirectory {
   std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
   std::filesystem::path metrics() const { return path_ / "metrics.h5"; }
   std::filesystem::path config() const { return path_ / "config.ini"; }
+  /// A rank's trace, where one is asked for.
+  std::filesystem::path trace(int rank) const;
   std::filesystem::path stop() const { return path_ / "stop.json"; }
 
   /// Whether a run left anything here.

@@ -12,7 +12,10 @@ struct StepRecord {
   std::int64_t global_step = 0;  ///< the last of them, counted from 1
   std::int64_t epoch = 0;        ///< from 0
   Tally tally;
-  double learning_rate = 0.0;  ///< of that step
+  double learning_rate = 0.0;      ///< of that step
+  double grad_norm = 0.0;          ///< of that step, before clipping
+  double loss_scale = 1.0;         ///< of that step
+  std::int64_t skipped_steps = 0;  ///< of the whole run, up to that step
   double interval_seconds = 0.0;
   double elapsed_seconds = 0.0;  ///< since training began in this process
 };

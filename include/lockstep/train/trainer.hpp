@@ -20,6 +20,7 @@
 #include "lockstep/train/progress.hpp"
 #include "lockstep/train/recorder.hpp"
 #include "lockstep/train/run_directory.hpp"
+#include "lockstep/train/step_profiler.hpp"
 #include "lockstep/train/training_step.hpp"
 
 namespace lockstep {
@@ -47,7 +48,7 @@ struct TrainerParts {
 
 enum class TrainEnd {
   finished,         ///< the horizon was reached
-  stopped_as_told,  ///< stop_after_epochs was reached
+  stopped_as_told,  ///< stop_after_epochs or max_steps was reached
   stopped_early     ///< a signal; a checkpoint was written
 };
 
@@ -70,10 +71,13 @@ class Trainer {
     TallyReduction sums;
   };
 
-  /// The signal all ranks agreed to stop for, if any.
-  std::optional<int> run_epoch();
+  /// How training ended within the epoch, if it did.
+  std::optional<TrainEnd> run_epoch();
   void finish_epoch();
   TrainEnd stop_early(int signal);
+  /// As told by max_steps, within an epoch.
+  TrainEnd stop_at_max_steps();
+  void stop_here(const std::string& reason, bool restart);
   /// Throws AgreedError for too many bad steps in a row; the checkpoints stay.
   [[noreturn]] void give_up();
 
@@ -86,8 +90,8 @@ class Trainer {
   /// Counts a skipped step and says so.
   void note_outcome(const StepReport& report);
 
-  void report_step();
-  void start_log_point();
+  void report_step(const StepReport& report);
+  void start_log_point(const StepReport& report);
   void finish_log_point();
   void estimate_total_time();
   void show_progress();
@@ -98,11 +102,14 @@ class Trainer {
   void note_stop(const StopNote& note);
 
   std::int64_t epochs_to_do() const;
+  bool max_steps_done() const;
+  std::int64_t samples_per_epoch() const;
 
   TrainerParts parts_;
   LoopState loop_;
   MetricsHistory history_;
   TrainingStep step_;
+  StepProfiler profiler_;
   Recorder recorder_;
   CheckpointStore store_;
   StopAgreement agreement_;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "lockstep/data/loader.hpp"
 #include "lockstep/ddp/gradient_reducer.hpp"
@@ -11,8 +12,9 @@
 namespace lockstep {
 
 struct StepOptions {
-  double max_grad_norm = 0.0;    ///< 0: gradients are not clipped
-  double label_smoothing = 0.0;  ///< of the training loss; validation has none
+  double max_grad_norm = 0.0;         ///< 0: gradients are not clipped
+  double label_smoothing = 0.0;       ///< of the training loss; validation has none
+  std::function<double()> seconds{};  ///< a clock for StepReport::wait_seconds; may be empty
 };
 
 /// What became of a window.
@@ -20,8 +22,9 @@ struct StepReport {
   /// Of the window's mean loss by all parameters, before clipping and without loss scale. NaN or
   /// infinite where the step was skipped.
   double grad_norm = 0.0;
-  bool applied = true;      ///< false: the gradient was not finite, and nothing was changed
-  double loss_scale = 1.0;  ///< of this window
+  bool applied = true;        ///< false: the gradient was not finite, and nothing was changed
+  double loss_scale = 1.0;    ///< of this window
+  double wait_seconds = 0.0;  ///< for gradients of other ranks, after the last backward pass
 };
 
 /// One optimizer step: a window's micro-batches through the model, gradients summed over all ranks,
@@ -46,6 +49,8 @@ class TrainingStep {
   StepReport finish_window(double learning_rate);
 
  private:
+  /// Returns the seconds it took.
+  double wait_for_gradients();
   void update(double learning_rate, double gradient_factor);
 
   Replica& replica_;

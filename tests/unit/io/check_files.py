@@ -14,15 +14,16 @@ FLOAT_COLUMNS = {
     "epoch": {"lr", "train_loss_sum", "train_loss", "train_accuracy", "val_loss_sum", "val_loss",
               "val_accuracy", "train_top5_accuracy", "val_top5_accuracy", "epoch_seconds", "train_seconds", "val_seconds",
               "images_per_second"},
-    "rank": {"train_seconds", "data_wait_seconds"},
-    "step": {"loss_sum", "loss", "lr", "images_per_second", "interval_seconds", "elapsed_seconds"},
+    "rank": {"train_seconds", "data_wait_seconds", "comm_wait_seconds", "compute_seconds"},
+    "step": {"loss_sum", "loss", "lr", "grad_norm", "loss_scale", "images_per_second", "interval_seconds",
+             "elapsed_seconds"},
 }
 INT_COLUMNS = {
     "epoch": {"epoch", "global_step", "samples_seen", "train_correct", "train_samples",
               "val_correct", "val_samples", "train_top5_correct", "val_top5_correct",
-              "train_nonfinite", "val_nonfinite"},
+              "train_nonfinite", "val_nonfinite", "skipped_steps"},
     "rank": {"train_samples", "peak_rss_bytes"},
-    "step": {"global_step", "epoch", "log_points", "samples", "nonfinite"},
+    "step": {"global_step", "epoch", "log_points", "samples", "nonfinite", "skipped_steps"},
 }
 
 
