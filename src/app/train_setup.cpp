@@ -52,8 +52,7 @@ TrainSetup set_up(const CommandContext& context, const RunSettings& settings, co
   TrainSetup setup;
   setup.data = agreed(world, [&] { return settings.dataset().build(files.io, *files.comm, seed); });
   setup.precision = precision_of(world, settings.train);
-  setup.provenance =
-      provenance_of(context, job, setup.precision, fingerprint(*setup.data.training));
+  setup.provenance = provenance_of(context, job, setup.precision, setup.data.fingerprint);
   agreed(world, [&] {
     setup.plan = batch_plan(settings.batch, job.topology.world_size);
     const std::int64_t samples = setup.data.training->size();

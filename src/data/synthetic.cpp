@@ -84,25 +84,27 @@ std::unique_ptr<Dataset> make_synthetic(const ImageShape& shape, std::int64_t nu
 }
 
 FieldTable SyntheticBuilder::fields() {
-  return {
+  FieldTable table{
       field("synthetic_size", options_.synthetic_size, "synthetic training samples",
             between(1, 1e9)),
       field("synthetic_val_size", options_.synthetic_val_size, "synthetic validation samples",
             between(0, 1e9)),
-      field("num_classes", options_.num_classes, "classes to tell apart", at_least(1)),
-      field("in_channels", options_.in_channels, "channels of an image", at_least(1)),
-      field("image_size", options_.image_size, "height and width of an image", at_least(1)),
   };
+  for (Field& image : lockstep::fields(options_.image)) table.push_back(std::move(image));
+  return table;
 }
 
 Splits SyntheticBuilder::build(IoThread& /*io*/, Communicator& /*comm*/, std::uint64_t seed) const {
-  const ImageShape shape{options_.in_channels, options_.image_size, options_.image_size};
+  const std::int64_t size = options_.image.image_size.value_or(32);
+  const ImageShape shape{options_.image.in_channels.value_or(3), size, size};
+  const std::int64_t num_classes = options_.image.num_classes.value_or(10);
   Splits splits;
-  splits.training = make_synthetic(shape, options_.num_classes, options_.synthetic_size, seed, 0);
+  splits.training = make_synthetic(shape, num_classes, options_.synthetic_size, seed, 0);
   if (options_.synthetic_val_size > 0) {
-    splits.validation = make_synthetic(shape, options_.num_classes, options_.synthetic_val_size,
-                                       seed, options_.synthetic_size);
+    splits.validation = make_synthetic(shape, num_classes, options_.synthetic_val_size, seed,
+                                       options_.synthetic_size);
   }
+  splits.fingerprint = fingerprint(*splits.training);
   return splits;
 }
 

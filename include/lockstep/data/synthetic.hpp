@@ -4,15 +4,14 @@
 #include <memory>
 
 #include "lockstep/data/dataset.hpp"
+#include "lockstep/data/image_options.hpp"
 
 namespace lockstep {
 
 struct SyntheticOptions {
   std::int64_t synthetic_size = 50'000;
   std::int64_t synthetic_val_size = 10'000;
-  std::int64_t num_classes = 10;
-  std::int64_t in_channels = 3;
-  std::int64_t image_size = 32;
+  ImageOptions image{};  ///< unset: 3 channels, 32 x 32 pixels, 10 classes
 };
 
 /// Random images with random labels, for measuring speed: nothing can be learnt from them but by
