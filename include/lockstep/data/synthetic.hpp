@@ -15,9 +15,9 @@ struct SyntheticOptions {
 };
 
 /// Random images with random labels, for measuring speed: nothing can be learnt from them but by
-/// heart. Images are standard normal, labels uniform, both a pure function of (seed, id), made anew
-/// at each read. `first_id` is the number of sample 0, so that two data sets of one seed can hold
-/// different samples.
+/// heart. Pixels are standard normal (65,536 equally likely quantiles), labels uniform, both a pure
+/// function of (seed, id), made anew at each read. `first_id` is the number of sample 0, so that
+/// two data sets of one seed can hold different samples.
 std::unique_ptr<Dataset> make_synthetic(const ImageShape& shape, std::int64_t num_classes,
                                         std::int64_t size, std::uint64_t seed,
                                         std::int64_t first_id = 0);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Writes the files that hdf5_dataset_test.cpp reads into the folder given as argument. Pixels count
 up from 0 through the whole array in N,C,H,W order, so that a value tells its place."""
+import shutil
 import sys
 from pathlib import Path
 
@@ -33,10 +34,36 @@ def one_hot(labels, classes):
     return np.eye(classes, dtype="int64")[labels]
 
 
+def write_cifar(folder):
+    """Two records a file, numbered through; see cifar10_test.cpp."""
+    folder.mkdir(parents=True)
+    names = [f"data_batch_{batch}.bin" for batch in range(1, 6)] + ["test_batch.bin"]
+    for number, name in enumerate(names):
+        content = b""
+        for record in (2 * number, 2 * number + 1):
+            content += bytes([3 * record % 10]) + bytes((record + i) % 256 for i in range(3072))
+        (folder / name).write_bytes(content)
+
+
+def write_cifar_folders(folder):
+    for name in ("cifar/cifar-10-batches-bin", "cifar_missing", "cifar_short", "cifar_label"):
+        write_cifar(folder / name)
+    (folder / "cifar_missing" / "data_batch_4.bin").unlink()
+    short = folder / "cifar_short" / "data_batch_2.bin"
+    short.write_bytes(short.read_bytes()[:-1])
+    label = folder / "cifar_label" / "test_batch.bin"
+    content = bytearray(label.read_bytes())
+    content[3073] = 10
+    label.write_bytes(content)
+
+
 def main(folder):
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob("*.h5"):
         old.unlink()
+    for old in folder.glob("cifar*"):
+        shutil.rmtree(old)
+    write_cifar_folders(folder)
     labels = np.array([3, 1, 2, 0], dtype="int32")
     nchw = counted(4, 2, 3, 3).astype("uint8")
     nhwc = np.ascontiguousarray(nchw.transpose(0, 2, 3, 1))

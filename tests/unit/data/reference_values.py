@@ -3,6 +3,7 @@
 headers document them, in integers and functions of Python alone."""
 import math
 import struct
+from statistics import NormalDist
 
 MASK = 0xFFFFFFFF
 
@@ -71,12 +72,9 @@ def synthetic_label(seed, number, classes):
 
 
 def synthetic_values(seed, number, count):
-    values = []
-    for word_0, word_1 in zip(*[iter(words(seed, number, 0x696D6701, count + count % 2))] * 2):
-        radius = math.sqrt(-2 * math.log((word_0 + 0.5) / 2**32))
-        angle = 2 * math.pi * word_1 / 2**32
-        values += [radius * math.cos(angle), radius * math.sin(angle)]
-    return values[:count]
+    halves = [half for word in words(seed, number, 0x696D6701, -(-count // 2))
+              for half in (word & 0xFFFF, word >> 16)]
+    return [NormalDist().inv_cdf((half + 0.5) / 65536) for half in halves[:count]]
 
 
 if __name__ == "__main__":
