@@ -12,11 +12,11 @@ FAULTY = os.environ["LOCKSTEP_FAULTY_PROGRAM"]
 class Data(harness.RunTestCase):
     def test_fewer_samples_than_ranks_are_trained_on_and_counted(self):
         for ranks in (1, 3):
-            self.train(ranks, f"run{ranks}", "--epochs", 2, "--synthetic_size", 2,
+            self.train(ranks, f"run{ranks}", "--epochs", 1, "--synthetic_size", 2,
                        "--synthetic_val_size", 1)
             metrics = harness.datasets(self.directory / f"run{ranks}" / "metrics.h5")
-            self.assertEqual(list(metrics["epoch/train_samples"]), [2, 2])
-            self.assertEqual(list(metrics["epoch/val_samples"]), [1, 1])
+            self.assertEqual(list(metrics["epoch/train_samples"]), [2])
+            self.assertEqual(list(metrics["epoch/val_samples"]), [1])
 
     def test_drop_last_that_would_drop_everything_is_refused_with_the_numbers(self):
         for ranks in (1, 3):
@@ -32,10 +32,10 @@ class Data(harness.RunTestCase):
 
     def test_uneven_numbers_of_batches_end_well_and_count_every_sample(self):
         # The second window of each epoch has one sample: two of three ranks have none.
-        self.train(3, "run", "--epochs", 2, "--synthetic_size", 25)
+        self.train(3, "run", "--epochs", 1, "--synthetic_size", 25)
         metrics = harness.datasets(self.directory / "run" / "metrics.h5")
-        self.assertEqual(list(metrics["epoch/train_samples"]), [25, 25])
-        self.assertEqual(metrics["rank/train_samples"].tolist(), [[9, 8, 8]] * 2)
+        self.assertEqual(list(metrics["epoch/train_samples"]), [25])
+        self.assertEqual(metrics["rank/train_samples"].tolist(), [[9, 8, 8]])
 
     def test_a_sample_that_cannot_be_read_on_one_rank_ends_all(self):
         for ranks, workers in ((1, 1), (2, 0), (2, 2), (3, 1)):
