@@ -1,6 +1,7 @@
 #include "app/inference.hpp"
 
 #include <system_error>
+#include <utility>
 
 #include "lockstep/comm/agreement.hpp"
 #include "lockstep/io/checkpoint_store.hpp"
@@ -49,6 +50,16 @@ StoredSettings settings_of_run(const CheckpointReader& reader) {
   return stored;
 }
 
+/// What the network was trained on, whatever the training data is by now.
+void normalize_as_trained(Splits& data, TransformOptions options, const CheckpointReader& reader) {
+  for (const auto& [name, value] : reader.settings("/provenance")) {
+    if (name == provenance_normalization && options.normalize == "data") options.normalize = value;
+  }
+  const ImageTransform transform = make_transform(options, *data.training);
+  data.training = normalized(std::move(data.training), transform);
+  data.validation = normalized(std::move(data.validation), transform);
+}
+
 }  // namespace
 
 InferenceSettings::InferenceSettings(const std::string& group) : run(builtin_components()) {
@@ -80,7 +91,8 @@ TrainedRun load_trained_run(const CommandContext& context, InferenceSettings& se
                                         static_cast<std::uint64_t>(settings.run.train.seed));
   });
   run.precision = precision_of(world, settings.run.train);
-  run.provenance = provenance_of(context, run.job, run.precision, fingerprint(*run.data.training));
+  run.provenance = provenance_of(context, run.job, run.precision, run.data.fingerprint);
+  agreed(world, [&] { normalize_as_trained(run.data, settings.run.transform, *reader); });
   run.model = agreed(world, [&] {
     return build_model(settings.run, *run.data.training, run.precision.precision);
   });

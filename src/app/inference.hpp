@@ -26,7 +26,7 @@ struct InferenceSettings {
 struct TrainedRun {
   std::filesystem::path checkpoint;
   Job job;
-  Splits data;
+  Splits data;  ///< normalised as in training, not augmented
   PrecisionChoice precision;
   std::unique_ptr<Model> model;
   StoredSettings provenance;  ///< of this use, not of the training

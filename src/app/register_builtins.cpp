@@ -1,4 +1,5 @@
 #include "lockstep/app/components.hpp"
+#include "lockstep/data/cifar10.hpp"
 #include "lockstep/data/hdf5_dataset.hpp"
 #include "lockstep/data/synthetic.hpp"
 #include "lockstep/model/mini_resnet.hpp"
@@ -20,6 +21,7 @@ void add(Registry<std::unique_ptr<Interface>()>& registry, const char* name) {
 }  // namespace
 
 void register_builtins(Components& components) {
+  add<Cifar10Builder>(components.datasets, "cifar10");
   add<Hdf5Builder>(components.datasets, "hdf5");
   add<SyntheticBuilder>(components.datasets, "synthetic");
 

@@ -41,6 +41,7 @@ RunSettings::RunSettings(const Components& components)
   configuration_.add("Training", fields(scaler));
   configuration_.add("Training", fields(batch));
   add_kinds(configuration_, "Data", "dataset", "kind of data set", dataset_, datasets_);
+  configuration_.add("Data", fields(transform));
   add_kinds(configuration_, "Model", "model", "network to train", model_, models_);
   add_kinds(configuration_, "Optimizer", "optimizer", "update rule", optimizer_, optimizers_);
   add_kinds(configuration_, "Learning rate", "schedule", "learning rate over the run", schedule_,

@@ -40,6 +40,7 @@ void say_who_trains(const Job& job, const RunSettings& settings, const TrainSetu
                   validation == nullptr
                       ? "none"
                       : fmt::format("{} with {} samples", validation->name(), validation->size())));
+  log.info("images: " + setup.transform.description());
   log.info(fmt::format("model: {} parameters; global batch: {} samples in {} micro-batch{}",
                        parameters, setup.plan.global_batch, setup.plan.grad_accum_steps,
                        plural(setup.plan.grad_accum_steps, "es")));
@@ -77,7 +78,7 @@ ExitCode train(const CommandContext& context, const RunSettings& settings, const
   }
 
   Loader training(*setup.data.training, setup.plan, SampleOrder::shuffled, seed, job.topology.rank,
-                  job.topology.world_size, settings.loader);
+                  job.topology.world_size, settings.loader, setup.transform);
   const std::unique_ptr<Loader> validation =
       setup.data.validation ? evaluation_loader(settings, *setup.data.validation, job.topology)
                             : nullptr;

@@ -51,9 +51,12 @@ TrainSetup set_up(const CommandContext& context, const RunSettings& settings, co
   agreed(world, [&] { settings.check_training(); });
   TrainSetup setup;
   setup.data = agreed(world, [&] { return settings.dataset().build(files.io, *files.comm, seed); });
+  setup.transform =
+      agreed(world, [&] { return make_transform(settings.transform, *setup.data.training); });
+  setup.data.validation = normalized(std::move(setup.data.validation), setup.transform);
   setup.precision = precision_of(world, settings.train);
-  setup.provenance =
-      provenance_of(context, job, setup.precision, fingerprint(*setup.data.training));
+  setup.provenance = provenance_of(context, job, setup.precision, setup.data.fingerprint);
+  setup.provenance.emplace_back(provenance_normalization, setup.transform.normalization_text());
   agreed(world, [&] {
     setup.plan = batch_plan(settings.batch, job.topology.world_size);
     const std::int64_t samples = setup.data.training->size();

@@ -39,7 +39,8 @@ std::optional<ResumePoint> find_resume_point(const CommandContext& context, RunS
 /// A run that can begin: everything that a user may have got wrong has been checked, and nothing
 /// has been written yet.
 struct TrainSetup {
-  Splits data;
+  Splits data;               ///< the validation samples normalised
+  ImageTransform transform;  ///< for the training samples
   BatchPlan plan;
   PrecisionChoice precision;
   StoredSettings provenance;

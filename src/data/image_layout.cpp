@@ -1,21 +1,40 @@
 #include "data/image_layout.hpp"
 
-namespace lockstep {
+#include <iterator>
 
-std::optional<ImageLayout> image_layout_of(const std::vector<std::int64_t>& extents,
-                                           const std::optional<std::string>& name,
-                                           const ImageShape& expected) {
-  if (extents.size() == 3) {
-    if (name && *name != "NHW") return std::nullopt;
-    return ImageLayout{extents[0], {1, extents[1], extents[2]}, false};
+namespace lockstep {
+namespace {
+
+constexpr std::int64_t most_usual_channels = 4;  // grey, colour, colour with transparency
+
+template <typename Predicate>
+void prefer(std::vector<ImageLayout>& layouts, Predicate&& wanted) {
+  std::vector<ImageLayout> kept;
+  std::copy_if(layouts.begin(), layouts.end(), std::back_inserter(kept), wanted);
+  if (!kept.empty()) layouts = std::move(kept);
+}
+
+}  // namespace
+
+std::vector<ImageLayout> likely_layouts(const std::vector<std::int64_t>& extents,
+                                        const std::string& name, const ImageOptions& expected) {
+  const bool any = name == "auto";
+  std::vector<ImageLayout> layouts;
+  if (extents.size() == 3 && (any || name == "NHW")) {
+    layouts.push_back({extents[0], {1, extents[1], extents[2]}, false});
   }
-  if (extents.size() != 4) return std::nullopt;
-  const ImageLayout first{extents[0], {extents[1], extents[2], extents[3]}, false};
-  const ImageLayout last{extents[0], {extents[3], extents[1], extents[2]}, true};
-  if (name == "NCHW") return first;
-  if (name == "NHWC") return last;
-  if (name) return std::nullopt;
-  return first.shape != expected && last.shape == expected ? last : first;
+  if (extents.size() == 4 && (any || name == "NCHW")) {
+    layouts.push_back({extents[0], {extents[1], extents[2], extents[3]}, false});
+  }
+  if (extents.size() == 4 && (any || name == "NHWC")) {
+    layouts.push_back({extents[0], {extents[3], extents[1], extents[2]}, true});
+  }
+  prefer(layouts, [&](const ImageLayout& layout) { return expected.fits(layout.shape); });
+  prefer(layouts,
+         [](const ImageLayout& layout) { return layout.shape.channels <= most_usual_channels; });
+  prefer(layouts,
+         [](const ImageLayout& layout) { return layout.shape.height == layout.shape.width; });
+  return layouts;
 }
 
 }  // namespace lockstep

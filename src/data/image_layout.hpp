@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "lockstep/data/dataset.hpp"
+#include "lockstep/data/image_options.hpp"
 
 namespace lockstep {
 
@@ -19,12 +19,13 @@ struct ImageLayout {
   bool channels_last = false;
 };
 
-/// The layout of an array of these extents: `name` (NCHW, NHWC or NHW) where it is given, or else
-/// the first of NHW, NCHW, NHWC that fits the number of extents and, where it can, `expected`.
-/// Empty where the extents are no set of images, or not what the name says.
-std::optional<ImageLayout> image_layout_of(const std::vector<std::int64_t>& extents,
-                                           const std::optional<std::string>& name,
-                                           const ImageShape& expected);
+/// The ways to see images in an array of these extents, likely ones alone: NHW for three extents;
+/// for four those of NCHW and NHWC, in this order, that remain when one after the other of these is
+/// asked for, unless none would remain: it fits `expected`; images have at most four channels;
+/// images are square. `name` (NCHW, NHWC or NHW; "auto": unknown) allows only one of them. Empty
+/// where the extents are no set of images, or not what the name says.
+std::vector<ImageLayout> likely_layouts(const std::vector<std::int64_t>& extents,
+                                        const std::string& name, const ImageOptions& expected);
 
 /// Turns each image from H x W x C into C x H x W, in place.
 template <typename T>

@@ -53,6 +53,7 @@ class Loader::Pipeline {
       queue_.clear();
       failure_ = nullptr;
       walk_.emplace(size, plan_, offset);
+      epoch_ = epoch;
       if (sample_order_ == SampleOrder::shuffled) epoch_order_.emplace(seed_, epoch, size);
     }
     room_.notify_all();
@@ -94,6 +95,7 @@ class Loader::Pipeline {
   /// to the thread that fills it.
   struct Place {
     MicroBatch micro_batch;
+    std::int64_t epoch = 0;
     std::optional<EpochOrder> order;
     Batch batch;
     std::exception_ptr failure;
@@ -109,6 +111,7 @@ class Loader::Pipeline {
     }
     auto place = std::make_shared<Place>();
     place->micro_batch = *micro_batch;
+    place->epoch = epoch_;
     place->order = epoch_order_;
     if (!spare_.empty()) {
       place->batch = std::move(spare_.back());
@@ -120,7 +123,7 @@ class Loader::Pipeline {
 
   void fill(Place& place) const {
     try {
-      maker_.make(place.batch, place.micro_batch, place.order);
+      maker_.make(place.batch, place.micro_batch, place.epoch, place.order);
     } catch (...) {
       place.failure = std::current_exception();
     }
@@ -163,6 +166,7 @@ class Loader::Pipeline {
   std::condition_variable ready_;
   bool stopping_ = false;
   std::optional<EpochWalk> walk_;  // unset: no more batches to make
+  std::int64_t epoch_ = 0;
   std::optional<EpochOrder> epoch_order_;
   std::deque<std::shared_ptr<Place>> queue_;
   std::vector<Batch> spare_;
@@ -172,10 +176,10 @@ class Loader::Pipeline {
 };
 
 Loader::Loader(const Dataset& dataset, const BatchPlan& plan, SampleOrder order, std::uint64_t seed,
-               int rank, int world, const LoaderOptions& options) {
+               int rank, int world, const LoaderOptions& options, const ImageTransform& transform) {
   check_plan(dataset.size(), plan);
-  pipeline_ =
-      std::make_unique<Pipeline>(BatchMaker(dataset, rank, world), plan, order, seed, options);
+  pipeline_ = std::make_unique<Pipeline>(BatchMaker(dataset, transform, seed, rank, world), plan,
+                                         order, seed, options);
 }
 
 Loader::~Loader() = default;

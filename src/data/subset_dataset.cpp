@@ -34,7 +34,8 @@ Splits split_off_validation(std::unique_ptr<Dataset> dataset, double fraction) {
   return {std::make_unique<SubsetDataset>(whole, std::move(training),
                                           whole->name() + " (training part)"),
           std::make_unique<SubsetDataset>(whole, std::move(validation),
-                                          whole->name() + " (validation part)")};
+                                          whole->name() + " (validation part)"),
+          {}};
 }
 
 }  // namespace lockstep

@@ -15,6 +15,7 @@
 #include "lockstep/base/unique_handle.hpp"
 #include "lockstep/comm/communicator.hpp"
 #include "lockstep/io/array_file.hpp"
+#include "lockstep/io/hdf5_file.hpp"
 
 #include "io/slices.hpp"
 
@@ -74,6 +75,7 @@ Datatype file_type(DType dtype);
 Datatype memory_type(DType dtype);
 /// The DType with the same kind and size of number; empty where there is none.
 std::optional<DType> dtype_of(hid_t type);
+ElementType element_type_of(hid_t type);
 
 // --- files (hdf5_file_access.cpp)
 

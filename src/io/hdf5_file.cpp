@@ -58,6 +58,10 @@ std::optional<DType> Hdf5File::dtype(std::string_view dataset) const {
   return hdf5::dtype_of(hdf5::type_of(state_->open(dataset)).get());
 }
 
+ElementType Hdf5File::element_type(std::string_view dataset) const {
+  return hdf5::element_type_of(hdf5::type_of(state_->open(dataset)).get());
+}
+
 void Hdf5File::read(std::string_view dataset, DType dtype, std::span<std::byte> into) const {
   const std::vector<std::int64_t> extents = shape(dataset);
   read_box(dataset, dtype, std::vector<std::int64_t>(extents.size(), 0), extents, into);

@@ -92,4 +92,23 @@ std::optional<DType> dtype_of(hid_t type) {
   }
 }
 
+ElementType element_type_of(hid_t type) {
+  using Kind = ElementType::Kind;
+  const auto bits = static_cast<std::int64_t>(8 * H5Tget_size(type));
+  switch (H5Tget_class(type)) {
+    case H5T_INTEGER: {
+      const bool is_signed = H5Tget_sign(type) == H5T_SGN_2;
+      return {Kind::integer, bits, is_signed, (is_signed ? "int" : "uint") + std::to_string(bits)};
+    }
+    case H5T_ENUM:  // h5py stores truth values so
+      return {Kind::integer, bits, true, "enumerated values"};
+    case H5T_FLOAT:
+      return {Kind::floating_point, bits, true, "float" + std::to_string(bits)};
+    case H5T_STRING:
+      return {Kind::other, bits, false, "text"};
+    default:
+      return {Kind::other, bits, false, "of another type"};
+  }
+}
+
 }  // namespace lockstep::hdf5

@@ -102,6 +102,33 @@ class Files(harness.RunTestCase):
             for name in ("forward", "backward", "update", "wait for data", "aten::convolution"):
                 self.assertIn(name, names)
 
+    def test_normalisation_is_said_stored_and_kept_by_eval(self):
+        pixels = np.random.default_rng(1).integers(0, 256, (30, 2, 8, 8), dtype=np.uint8)
+        data = self.directory / "data.h5"
+        with h5py.File(data, "w") as file:
+            file["train/images"], file["train/labels"] = pixels[:20], np.arange(20) % 4
+            file["val/images"], file["val/labels"] = pixels[20:], np.arange(10) % 4
+        arguments = ["--dataset", "hdf5", "--width", 8, "--batch_size", 5, "--epochs", 1,
+                     "--normalize", "data", "--output_dir", self.directory / "run"]
+        result = harness.run(2, *arguments, "--train_data", data)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        with h5py.File(self.checkpoint("run")) as file:
+            stored = file["provenance"].attrs["normalization"]
+        self.assertIn(f"images: normalised by {stored}", result.stdout)
+        mean, deviation = (np.array(part.split(","), dtype="float64")
+                           for part in stored.split("/"))
+        train = pixels[:20].astype("float64") / 255
+        np.testing.assert_allclose(mean, train.mean(axis=(0, 2, 3)), rtol=1e-6)
+        np.testing.assert_allclose(deviation, train.std(axis=(0, 2, 3)), rtol=1e-6)
+
+        # Other training samples change nothing for eval.
+        metrics = harness.datasets(self.directory / "run" / "metrics.h5")
+        with h5py.File(data, "a") as file:
+            file["train/images"][...] = pixels[:20] // 2
+        result = harness.run(2, "--checkpoint", self.directory / "run", name="eval")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn(f"loss {metrics['epoch/val_loss'][-1]:.4f}", result.stdout)
+
     def test_eval_every_leaves_out_epochs_and_says_so(self):
         self.train(1, "run", "--epochs", 3, "--eval_every", 2)
         metrics = harness.datasets(self.directory / "run" / "metrics.h5")

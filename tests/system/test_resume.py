@@ -56,6 +56,17 @@ class Resume(harness.RunTestCase):
         self.train(2, "parts", "--epochs", 3, "--resume_from", "auto")
         self.assert_same_datasets(self.checkpoint("straight"), self.checkpoint("parts"))
 
+    def test_augmentation_depends_on_neither_workers_nor_interruption(self):
+        augmented = ["--crop_padding", 2, "--horizontal_flip", "--normalize", "data"]
+        self.check_three_and_three(2, *augmented)
+        self.train(2, "workers", "--epochs", 6, *augmented, "--num_workers", 0)
+        self.assert_same_datasets(self.checkpoint("straight"), self.checkpoint("workers"))
+        self.train(2, "plain", "--epochs", 6, "--normalize", "data")
+        with h5py.File(self.checkpoint("plain")) as plain, \
+                h5py.File(self.checkpoint("straight")) as straight:
+            self.assertFalse((plain["model/fc.weight"][()] ==
+                              straight["model/fc.weight"][()]).all())
+
     def test_resume_from_a_named_file_starts_a_branch(self):
         self.train(1, "straight", "--epochs", 4, "--keep_last", 0)
         first = min((self.directory / "straight" / "checkpoints").glob("step_*.h5"))

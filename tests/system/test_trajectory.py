@@ -37,6 +37,16 @@ class Trajectory(harness.RunTestCase):
                     np.testing.assert_allclose(weights[path], value, rtol=0, atol=1e-10,
                                                err_msg=f"{name}: {path}")
 
+    def test_augmented_samples_are_the_same_on_any_number_of_ranks(self):
+        augmented = [*EXACT, "--normalize", "data", "--crop_padding", "1", "--horizontal_flip"]
+        losses = []
+        for ranks in (1, 2, 3):
+            self.train(ranks, f"augmented_{ranks}", *augmented)
+            metrics = harness.datasets(self.directory / f"augmented_{ranks}" / "metrics.h5")
+            losses.append(metrics["step/loss"])
+        for other in losses[1:]:
+            np.testing.assert_allclose(other, losses[0], rtol=0, atol=1e-10)
+
 
 if __name__ == "__main__":
     harness.main()

@@ -3,6 +3,9 @@
 import subprocess
 import unittest
 
+import h5py
+import numpy as np
+
 import harness
 
 
@@ -66,6 +69,36 @@ class Usage(harness.RunTestCase):
         self.assertNotEqual(result.returncode, 0)
         self.assertIn("no/such.h5", result.stderr)
         self.assertEqual(list(self.directory.iterdir()), [])
+
+    def test_data_that_cannot_be_used_is_said_once_in_plain_words(self):
+        files = self.directory / "files"
+        files.mkdir()
+        with h5py.File(files / "good.h5", "w") as file:
+            file["images"] = np.zeros((6, 8, 8), dtype="uint8")
+            file["labels"] = np.arange(6)
+        (files / "text.h5").write_text("images, labels\n")
+        (files / "short.h5").write_bytes((files / "good.h5").read_bytes()[:-30])
+        with h5py.File(files / "names.h5", "w") as file:
+            file["images"] = np.zeros((6, 8, 8), dtype="uint8")
+            file["labels"] = ["cat"] * 6
+        for arguments, texts in (
+                (["text.h5"], ["it is not an HDF5 file"]),
+                (["short.h5"], ["it is cut short or damaged"]),
+                (["names.h5"], ["/labels", "labels are text, expected integers"]),
+                (["good.h5", "--in_channels", "3"], ["images are 1 x 8 x 8", "in_channels = 3"]),
+                (["good.h5", "--num_classes", "4"], ["the label of sample 4 is 4", "0 to 3"])):
+            for ranks in (1, 2):
+                result = harness.run(ranks, "--dataset", "hdf5", "--output_dir", "run",
+                                     "--train_data", files / arguments[0], *arguments[1:],
+                                     cwd=self.directory)
+                self.assertEqual(result.returncode, 2, result.stdout + result.stderr)
+                first = result.stderr.splitlines()[0]
+                self.assertTrue(first.startswith("lockstep: "), result.stderr)
+                self.assertIn(arguments[0], first)
+                for text in texts:
+                    self.assertEqual(result.stderr.count(text), 1, result.stderr)
+                    self.assertIn(text, first)
+        self.assertEqual(list(self.directory.iterdir()), [files])
 
     def test_directory_that_holds_a_run_is_refused(self):
         self.train(1, "run", "--epochs", 1)

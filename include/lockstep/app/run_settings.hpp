@@ -7,6 +7,7 @@
 #include "lockstep/app/components.hpp"
 #include "lockstep/config/configuration.hpp"
 #include "lockstep/data/batch_options.hpp"
+#include "lockstep/data/image_transform.hpp"
 #include "lockstep/data/loader.hpp"
 #include "lockstep/ddp/gradient_reducer.hpp"
 #include "lockstep/train/options.hpp"
@@ -25,6 +26,7 @@ class RunSettings {
 
   TrainOptions train;
   BatchOptions batch;
+  TransformOptions transform;
   LoaderOptions loader;
   ReducerOptions reducer;
   GradScalerOptions scaler;

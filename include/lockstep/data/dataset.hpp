@@ -46,6 +46,7 @@ class Dataset {
 struct Splits {
   std::unique_ptr<Dataset> training;
   std::unique_ptr<Dataset> validation;  ///< null where there is none
+  std::string fingerprint;              ///< of the training data
 };
 
 /// A kind of data set, chosen by name: holds its options, and makes the data from them.

@@ -7,6 +7,7 @@
 
 #include "lockstep/base/field.hpp"
 #include "lockstep/data/dataset.hpp"
+#include "lockstep/data/image_transform.hpp"
 #include "lockstep/data/sampler.hpp"
 
 namespace lockstep {
@@ -16,7 +17,7 @@ struct Batch {
   MicroBatch micro_batch;    ///< which part of which window; the same on all ranks
   std::int64_t samples = 0;  ///< on this rank; may be 0, and the rank still joins every collective
   ImageShape image_shape;
-  std::vector<float> images;         ///< samples x C x H x W
+  std::vector<float> images;         ///< samples x C x H x W, transformed
   std::vector<std::int64_t> labels;  ///< samples
   std::vector<std::int64_t> ids;     ///< samples; what Dataset::read was asked for
 };
@@ -40,9 +41,10 @@ FieldTable fields(LoaderOptions& options);
 class Loader {
  public:
   /// `plan` is the same on all ranks. Throws UsageError where check_plan() does. For evaluation
-  /// give SampleOrder::sequential and a plan without drop_last; `seed` does not matter then.
+  /// give SampleOrder::sequential, a plan without drop_last and no transform; `seed` does not
+  /// matter then.
   Loader(const Dataset& dataset, const BatchPlan& plan, SampleOrder order, std::uint64_t seed,
-         int rank, int world, const LoaderOptions& options);
+         int rank, int world, const LoaderOptions& options, const ImageTransform& transform = {});
   Loader(const Loader&) = delete;
   Loader& operator=(const Loader&) = delete;
   ~Loader();

@@ -15,6 +15,17 @@
 
 namespace lockstep {
 
+/// The elements of a data set, of whatever type.
+struct ElementType {
+  enum class Kind { integer, floating_point, other };  ///< integers include truth values
+  Kind kind = Kind::other;
+  std::int64_t bits = 0;
+  bool is_signed = false;
+  std::string name;  ///< for people: "uint16", "float64", "text"
+
+  bool is_number() const { return kind != Kind::other; }
+};
+
 /// Any HDF5 file, opened for reading by this rank alone. Not collective; called on the IO thread.
 /// Errors name the file and the object.
 class Hdf5File {
@@ -33,6 +44,7 @@ class Hdf5File {
   std::vector<std::int64_t> shape(std::string_view dataset) const;
   /// Empty where the elements are of no DType (strings, 16-bit integers, ...).
   std::optional<DType> dtype(std::string_view dataset) const;
+  ElementType element_type(std::string_view dataset) const;
 
   /// The whole data set in row-major order, as `dtype`: HDF5 converts between kinds of numbers.
   /// `into` must have exactly its size in bytes.

@@ -2,6 +2,8 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstddef>
+#include <map>
 #include <mutex>
 #include <set>
 #include <stdexcept>
@@ -80,6 +82,65 @@ TEST_P(LoaderAtAnyWorkerCount, StartsAtAnOffset) {
   EXPECT_EQ(ids_of(rest_of_epoch(loader)), expected_ids(1, 14, 21));
   loader.start_epoch(1, 21);
   EXPECT_FALSE(loader.next());
+}
+
+/// The images of an epoch by sample id, over all ranks.
+std::map<std::int64_t, std::vector<float>> augmented_epoch(std::int64_t epoch, std::int64_t offset,
+                                                           int world,
+                                                           const LoaderOptions& options) {
+  const FakeDataset dataset(21, {}, {2, 3, 4});
+  const ImageTransform transform(ChannelStatistics{{1}, {2}}, 2, true);
+  std::map<std::int64_t, std::vector<float>> images;
+  for (int rank = 0; rank < world; ++rank) {
+    Loader loader(dataset, plan, SampleOrder::shuffled, seed, rank, world, options, transform);
+    loader.start_epoch(epoch, offset);
+    for (const Batch& batch : rest_of_epoch(loader)) {
+      for (std::size_t i = 0; i < batch.ids.size(); ++i) {
+        const auto first = batch.images.begin() + static_cast<std::ptrdiff_t>(24 * i);
+        images[batch.ids[i]] = {first, first + 24};
+      }
+    }
+  }
+  return images;
+}
+
+TEST_P(LoaderAtAnyWorkerCount, AugmentsBySeedEpochAndSampleAlone) {
+  const auto reference = augmented_epoch(3, 0, 1, {.num_workers = 0, .prefetch = 1});
+  ASSERT_EQ(reference.size(), 21U);
+  for (const int world : {1, 2, 3}) EXPECT_EQ(augmented_epoch(3, 0, world, options()), reference);
+  // Resumed in the midst of the epoch, the rest is what it would have been.
+  for (const auto& [id, image] : augmented_epoch(3, 8, 2, options())) {
+    EXPECT_EQ(image, reference.at(id));
+  }
+  std::int64_t same = 0;
+  for (const auto& [id, image] : augmented_epoch(4, 0, 1, options())) {
+    same += image == reference.at(id) ? 1 : 0;
+  }
+  EXPECT_LT(same, 5);  // 50 places and sides: rarely the same in two epochs
+}
+
+TEST_P(LoaderAtAnyWorkerCount, AppliesTheDrawOfEachSample) {
+  const FakeDataset dataset(21, {}, {2, 3, 4});
+  const ImageTransform transform(ChannelStatistics{{1}, {2}}, 2, true);
+  for (const auto& [id, image] : augmented_epoch(3, 0, 1, options())) {
+    std::vector<float> original(24);
+    dataset.read(id, original);
+    std::vector<float> expected(24);
+    transform.apply(transform.draw(seed, 3, id), original, {2, 3, 4}, expected);
+    EXPECT_EQ(image, expected);
+  }
+}
+
+TEST_P(LoaderAtAnyWorkerCount, NormalisesWithoutAugmentation) {
+  const FakeDataset dataset(21);
+  Loader loader(dataset, {.global_batch = 8}, SampleOrder::sequential, 0, 0, 1, options(),
+                ImageTransform(ChannelStatistics{{2}, {4}}, 0, false));
+  loader.start_epoch(0);
+  for (const Batch& batch : rest_of_epoch(loader)) {
+    for (std::size_t i = 0; i < batch.ids.size(); ++i) {
+      EXPECT_EQ(batch.images[2 * i], (static_cast<float>(batch.ids[i]) - 2.0F) / 4.0F);
+    }
+  }
 }
 
 TEST_P(LoaderAtAnyWorkerCount, FillsImagesAndLabelsOfTheIds) {

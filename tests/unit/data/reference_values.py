@@ -3,6 +3,7 @@
 headers document them, in integers and functions of Python alone."""
 import math
 import struct
+from statistics import NormalDist
 
 MASK = 0xFFFFFFFF
 
@@ -49,18 +50,31 @@ def sample_at(seed, epoch, size, position):
             return x
 
 
+def augmentation(seed, epoch, number, padding):
+    w = philox4x32((number & MASK, 0x61756701, epoch, number >> 32), (seed & MASK, seed >> 32))
+    places = 2 * padding + 1
+    return places * w[0] >> 32, places * w[1] >> 32, bool(w[2] >> 31)
+
+
+def transformed(image, padding, top, left, mirrored, mean, deviation):
+    """numpy's own padding, slicing and arithmetic; image is C, H, W."""
+    _, height, width = image.shape
+    padded = np.pad(image, ((0, 0), (padding, padding), (padding, padding)))
+    cut = padded[:, top:top + height, left:left + width]
+    if mirrored:
+        cut = cut[:, :, ::-1]
+    return (cut - np.reshape(mean, (-1, 1, 1))) / np.reshape(deviation, (-1, 1, 1))
+
+
 def synthetic_label(seed, number, classes):
     upper, lower = words(seed, number, 0x6C626C01, 2)
     return (upper << 32 | lower) % classes
 
 
 def synthetic_values(seed, number, count):
-    values = []
-    for word_0, word_1 in zip(*[iter(words(seed, number, 0x696D6701, count + count % 2))] * 2):
-        radius = math.sqrt(-2 * math.log((word_0 + 0.5) / 2**32))
-        angle = 2 * math.pi * word_1 / 2**32
-        values += [radius * math.cos(angle), radius * math.sin(angle)]
-    return values[:count]
+    halves = [half for word in words(seed, number, 0x696D6701, -(-count // 2))
+              for half in (word & 0xFFFF, word >> 16)]
+    return [NormalDist().inv_cdf((half + 0.5) / 65536) for half in halves[:count]]
 
 
 if __name__ == "__main__":
@@ -80,6 +94,14 @@ if __name__ == "__main__":
         import xxhash
     except ImportError:
         raise SystemExit("fingerprints need the packages numpy and xxhash")
+    for seed, epoch, number in [(42, 0, 0), (42, 0, 1), (42, 1, 0), (43, 0, 0), (42, 0, 2**33),
+                                (2**40, 7, 12345)]:
+        print(f"augmentation seed {seed} epoch {epoch} number {number}, padding 4:",
+              augmentation(seed, epoch, number, 4))
+    image = np.arange(1, 25, dtype="float64").reshape(2, 3, 4)
+    for draw in [(2, 2, False), (0, 0, False), (4, 1, True), (1, 4, True), (3, 3, False)]:
+        print("transformed", draw,
+              transformed(image, 2, *draw, [3, 5], [2, 4]).flatten().tolist())
     for size in (3, 1500):
         hashed = struct.pack("<5q", size, 1, 1, 2, 10)
         hashed += b"".join(struct.pack("<q", i % 10) for i in range(size))

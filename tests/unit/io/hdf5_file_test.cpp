@@ -58,6 +58,19 @@ TEST(Hdf5File, TellsShapesAndElementTypes) {
   EXPECT_THAT(file.shape("/scalar"), ElementsAre());
 }
 
+TEST(Hdf5File, TellsElementTypesThatAreNoDType) {
+  const Hdf5File file(h5py_file);
+  using Kind = ElementType::Kind;
+  EXPECT_EQ(file.element_type("/small").kind, Kind::integer);
+  EXPECT_EQ(file.element_type("/small").name, "int16");
+  EXPECT_EQ(file.element_type("/train/images").name, "uint8");
+  EXPECT_FALSE(file.element_type("/train/images").is_signed);
+  EXPECT_EQ(file.element_type("/half").kind, Kind::floating_point);
+  EXPECT_EQ(file.element_type("/half").bits, 16);
+  EXPECT_EQ(file.element_type("/text").kind, Kind::other);
+  EXPECT_EQ(file.element_type("/text").name, "text");
+}
+
 TEST(Hdf5File, ReadsWholeDataSetsWhateverTheirLayoutAndByteOrder) {
   const Hdf5File file(h5py_file);
   const auto images = values<std::uint8_t>(file, "/train/images", DType::uint8, 24);

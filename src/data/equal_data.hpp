@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+#include "lockstep/comm/communicator.hpp"
+#include "lockstep/data/dataset.hpp"
+
+namespace lockstep {
+
+/// The fingerprint of `dataset`; throws UsageError on every rank where ranks hold different data:
+/// nodes may have different copies of a file, which would train without an error. Collective.
+std::string common_fingerprint(Communicator& comm, const Dataset& dataset);
+
+}  // namespace lockstep
