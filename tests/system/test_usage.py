@@ -1,5 +1,6 @@
 """What a user gets wrong is said at once, with what was meant, and nothing is written."""
 
+import pathlib
 import subprocess
 import unittest
 
@@ -15,6 +16,14 @@ class Usage(harness.RunTestCase):
         for text in texts:
             self.assertIn(text, result.stderr)
         self.assertEqual(list(self.directory.iterdir()), [])
+
+    def test_the_ready_configurations_are_accepted(self):
+        ready = sorted((pathlib.Path(__file__).resolve().parents[2] / "inputs").glob("*.ini"))
+        self.assertGreaterEqual(len(ready), 2)
+        for path in ready:
+            result = harness.run(0, "--config", path, "--print_config", cwd=self.directory)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn(path.name, result.stdout)
 
     def test_misspelt_setting_names_the_nearest(self):
         result = harness.run(0, "--batchsize", "8", cwd=self.directory)
