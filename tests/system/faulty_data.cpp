@@ -11,6 +11,7 @@
 #include "lockstep/data/synthetic.hpp"
 #include "lockstep/launch/environment.hpp"
 #include "lockstep/model/mini_resnet.hpp"
+#include "lockstep/optim/cosine_schedule.hpp"
 #include "lockstep/optim/sgd.hpp"
 
 namespace lockstep {
