@@ -26,9 +26,9 @@ class Precision(harness.RunTestCase):
         return harness.datasets(self.directory / output / "metrics.h5")
 
     def broken_data(self, bad):
-        """40 random images of which those numbered `bad` hold a NaN."""
+        """40 random images of which those numbered `bad` are finite, but make the network overflow."""
         images = np.random.default_rng(1).random((40, 1, 8, 8), dtype=np.float32)
-        images[bad, 0, 3, 3] = np.nan
+        images[bad, 0, 3, 3] = 3e38
         path = self.directory / "data.h5"
         with h5py.File(path, "w") as file:
             file["train/images"] = images
