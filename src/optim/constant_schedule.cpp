@@ -14,13 +14,7 @@ class ConstantSchedule : public TimedSchedule {
 }  // namespace
 
 FieldTable ConstantScheduleBuilder::fields() {
-  FieldTable table{lr_field(timing_)};
-  for (Field& entry : timing_fields(timing_)) table.push_back(std::move(entry));
-  return table;
-}
-
-std::vector<std::string> ConstantScheduleBuilder::problems(std::int64_t horizon_epochs) const {
-  return lockstep::problems(timing_, horizon_epochs);
+  return fields_around({});
 }
 
 std::unique_ptr<Schedule> ConstantScheduleBuilder::build() const {

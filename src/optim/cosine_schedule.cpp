@@ -21,14 +21,6 @@ class CosineSchedule : public TimedSchedule {
 
 }  // namespace
 
-FieldTable CosineScheduleBuilder::fields() {
-  return falling_fields(timing_, lr_min_);
-}
-
-std::vector<std::string> CosineScheduleBuilder::problems(std::int64_t horizon_epochs) const {
-  return falling_problems(timing_, lr_min_, horizon_epochs);
-}
-
 std::unique_ptr<Schedule> CosineScheduleBuilder::build() const {
   return std::make_unique<CosineSchedule>(timing_, lr_min_);
 }

@@ -13,6 +13,7 @@
 
 #include "lockstep/base/error.hpp"
 #include "lockstep/base/narrow.hpp"
+#include "lockstep/base/shares.hpp"
 
 namespace lockstep {
 namespace {
@@ -39,7 +40,7 @@ double sum_of_squares(std::span<const T> elements) {
 template <typename T>
 double norm_of(const at::Tensor& flat) {
   const std::span<const T> elements(flat.const_data_ptr<T>(), narrow<std::size_t>(flat.numel()));
-  const std::int64_t chunks = (flat.numel() + chunk_elements - 1) / chunk_elements;
+  const std::int64_t chunks = ceil_div(flat.numel(), chunk_elements);
   std::vector<double> sums(narrow<std::size_t>(chunks));
   at::parallel_for(0, chunks, /*grain_size=*/1, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t chunk = begin; chunk < end; ++chunk) {

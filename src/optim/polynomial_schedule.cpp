@@ -22,15 +22,11 @@ class PolynomialSchedule : public TimedSchedule {
 }  // namespace
 
 FieldTable PolynomialScheduleBuilder::fields() {
-  FieldTable table = falling_fields(timing_, lr_min_);
+  FieldTable table = FallingScheduleBuilder::fields();
   table.push_back(field("lr_power", power_,
                         "polynomial: power of the time that is left; 1: a straight line",
                         above(0.0)));
   return table;
-}
-
-std::vector<std::string> PolynomialScheduleBuilder::problems(std::int64_t horizon_epochs) const {
-  return falling_problems(timing_, lr_min_, horizon_epochs);
 }
 
 std::unique_ptr<Schedule> PolynomialScheduleBuilder::build() const {

@@ -26,17 +26,10 @@ class StepSchedule : public TimedSchedule {
 }  // namespace
 
 FieldTable StepScheduleBuilder::fields() {
-  FieldTable table{lr_field(timing_),
-                   field("lr_step_size", step_size_,
-                         "step: epochs between falls of the learning rate", above(0.0)),
-                   field("lr_gamma", gamma_, "step: factor of each fall",
-                         Range{.low = 0.0, .high = 1.0, .low_included = false})};
-  for (Field& entry : timing_fields(timing_)) table.push_back(std::move(entry));
-  return table;
-}
-
-std::vector<std::string> StepScheduleBuilder::problems(std::int64_t horizon_epochs) const {
-  return lockstep::problems(timing_, horizon_epochs);
+  return fields_around({field("lr_step_size", step_size_,
+                              "step: epochs between falls of the learning rate", above(0.0)),
+                        field("lr_gamma", gamma_, "step: factor of each fall",
+                              Range{.low = 0.0, .high = 1.0, .low_included = false})});
 }
 
 std::unique_ptr<Schedule> StepScheduleBuilder::build() const {

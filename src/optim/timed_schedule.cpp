@@ -6,39 +6,38 @@
 
 namespace lockstep {
 
-Field lr_field(ScheduleTiming& timing) {
-  return field("lr", timing.lr, "highest learning rate: where the schedule starts after a warm-up",
-               at_least(0.0));
-}
-
-FieldTable timing_fields(ScheduleTiming& timing) {
-  return {field("lr_update", timing.lr_update, "when the learning rate moves", {"step", "epoch"}),
-          field("warmup_epochs", timing.warmup_epochs,
-                "epochs, or parts of one, in which the learning rate rises to lr; 0: none",
-                at_least(0.0)),
-          field("warmup_start", timing.warmup_start,
-                "learning rate the warm-up starts with, as a part of lr", between(0.0, 1.0))};
-}
-
-std::vector<std::string> problems(const ScheduleTiming& timing, std::int64_t horizon_epochs) {
-  if (timing.warmup_epochs <= static_cast<double>(horizon_epochs)) return {};
-  return {"warmup_epochs " + shortest_text(timing.warmup_epochs) + " is more than the " +
-          std::to_string(horizon_epochs) + " epochs of the run"};
-}
-
-FieldTable falling_fields(ScheduleTiming& timing, double& lr_min) {
-  FieldTable table{
-      lr_field(timing),
-      field("lr_min", lr_min, "learning rate that cosine and polynomial end at", at_least(0.0))};
-  for (Field& entry : timing_fields(timing)) table.push_back(std::move(entry));
+FieldTable TimedScheduleBuilder::fields_around(FieldTable own) {
+  FieldTable table{field("lr", timing_.lr,
+                         "highest learning rate: where the schedule starts after a warm-up",
+                         at_least(0.0))};
+  for (Field& entry : own) table.push_back(std::move(entry));
+  table.push_back(
+      field("lr_update", timing_.lr_update, "when the learning rate moves", {"step", "epoch"}));
+  table.push_back(field("warmup_epochs", timing_.warmup_epochs,
+                        "epochs, or parts of one, in which the learning rate rises to lr; 0: none",
+                        at_least(0.0)));
+  table.push_back(field("warmup_start", timing_.warmup_start,
+                        "learning rate the warm-up starts with, as a part of lr",
+                        between(0.0, 1.0)));
   return table;
 }
 
-std::vector<std::string> falling_problems(const ScheduleTiming& timing, double lr_min,
-                                          std::int64_t horizon_epochs) {
-  std::vector<std::string> found = problems(timing, horizon_epochs);
-  if (lr_min > timing.lr) {
-    found.push_back("lr_min " + shortest_text(lr_min) + " is above lr " + shortest_text(timing.lr) +
+std::vector<std::string> TimedScheduleBuilder::problems(std::int64_t horizon_epochs) const {
+  if (timing_.warmup_epochs <= static_cast<double>(horizon_epochs)) return {};
+  return {"warmup_epochs " + shortest_text(timing_.warmup_epochs) + " is more than the " +
+          std::to_string(horizon_epochs) + " epochs of the run"};
+}
+
+FieldTable FallingScheduleBuilder::fields() {
+  return fields_around(
+      {field("lr_min", lr_min_, "learning rate that cosine and polynomial end at", at_least(0.0))});
+}
+
+std::vector<std::string> FallingScheduleBuilder::problems(std::int64_t horizon_epochs) const {
+  std::vector<std::string> found = TimedScheduleBuilder::problems(horizon_epochs);
+  if (lr_min_ > timing_.lr) {
+    found.push_back("lr_min " + shortest_text(lr_min_) + " is above lr " +
+                    shortest_text(timing_.lr) +
                     ", but a decay ends below where it starts: lower lr_min or raise lr");
   }
   return found;

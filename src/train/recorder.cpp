@@ -10,10 +10,6 @@ namespace {
 // About 0.7 MB of metrics, and more points than a plot is wide.
 constexpr std::int64_t most_step_rows = 8192;
 
-double rate(std::int64_t samples, double seconds) {
-  return seconds > 0.0 ? static_cast<double>(samples) / seconds : 0.0;
-}
-
 std::string rate_text(double images_per_second) {
   return fmt::format("{:.{}f} images/s", images_per_second, images_per_second < 100.0 ? 1 : 0);
 }
@@ -28,7 +24,7 @@ std::string duration_text(double seconds) {
 }
 
 void Recorder::record_step(const StepRecord& record, const Horizon& horizon) {
-  const double images_per_second = rate(record.tally.samples, record.interval_seconds);
+  const double images_per_second = record.tally.rate(record.interval_seconds);
   append_log_point(history_.step, record, most_step_rows);
   log_.info(fmt::format("epoch {}/{}  step {:>6}  loss {:.4f}  lr {:.3g}  {}", record.epoch + 1,
                         horizon.epochs, record.global_step, record.tally.mean_loss(),
@@ -48,7 +44,7 @@ void Recorder::record_step(const StepRecord& record, const Horizon& horizon) {
 
 void Recorder::record_epoch(const EpochRecord& record, const Horizon& horizon) {
   const std::int64_t epoch = record.position.epoch - 1;
-  const double images_per_second = rate(record.training.samples, record.train_seconds);
+  const double images_per_second = record.training.rate(record.train_seconds);
   const double seconds = record.train_seconds + record.validation_seconds;
   history_.epoch.append({{"epoch", epoch},
                          {"global_step", record.position.global_step},

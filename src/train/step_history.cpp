@@ -31,7 +31,6 @@ Row row_of(const MetricsTable& steps, std::int64_t index) {
 
 void append(MetricsTable& steps, const Row& row) {
   const StepRecord& record = row.record;
-  const double seconds = record.interval_seconds;
   steps.append({{"global_step", record.global_step},
                 {"epoch", record.epoch},
                 {"log_points", row.log_points},
@@ -43,9 +42,8 @@ void append(MetricsTable& steps, const Row& row) {
                 {"grad_norm", record.grad_norm},
                 {"loss_scale", record.loss_scale},
                 {"skipped_steps", record.skipped_steps},
-                {"images_per_second",
-                 seconds > 0.0 ? static_cast<double>(record.tally.samples) / seconds : 0.0},
-                {"interval_seconds", seconds},
+                {"images_per_second", record.tally.rate(record.interval_seconds)},
+                {"interval_seconds", record.interval_seconds},
                 {"elapsed_seconds", record.elapsed_seconds}});
 }
 

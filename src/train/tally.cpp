@@ -34,6 +34,10 @@ double Tally::accuracy_top5() const {
   return ratio(static_cast<double>(correct_top5), samples);
 }
 
+double Tally::rate(double seconds) const {
+  return seconds > 0.0 ? static_cast<double>(samples) / seconds : 0.0;
+}
+
 void TallyReduction::start(Communicator& comm, const Tally& mine, const char* purpose) {
   sums_ = std::make_unique<std::array<double, 5>>();
   *sums_ = {mine.loss_sum, static_cast<double>(mine.correct),

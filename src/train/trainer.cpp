@@ -53,6 +53,10 @@ bool Trainer::max_steps_done() const {
   return limit && loop_.position.global_step >= *limit;
 }
 
+std::string Trainer::max_steps_reason() const {
+  return fmt::format("max_steps = {}", *parts_.options.max_steps);
+}
+
 std::int64_t Trainer::samples_per_epoch() const {
   return loop_.horizon.samples / loop_.horizon.epochs;
 }
@@ -75,7 +79,7 @@ TrainEnd Trainer::run_epochs() {
   }
   agreement_.settle();
   if (loop_.position.epoch >= loop_.horizon.epochs) return TrainEnd::finished;
-  note_stop({.reason = max_steps_done() ? fmt::format("max_steps = {}", *parts_.options.max_steps)
+  note_stop({.reason = max_steps_done() ? max_steps_reason()
                                         : fmt::format("stop_after_epochs = {}", epochs_to_do()),
              .step = loop_.position.global_step,
              .restart = false});
@@ -262,20 +266,18 @@ Tally Trainer::validate() {
 }
 
 TrainEnd Trainer::stop_early(int signal) {
-  agreement_.settle();
-  finish_log_point();
   stop_here(StopRequest::signal_name(signal), /*restart=*/true);
   return TrainEnd::stopped_early;
 }
 
 TrainEnd Trainer::stop_at_max_steps() {
-  agreement_.settle();
-  finish_log_point();
-  stop_here(fmt::format("max_steps = {}", *parts_.options.max_steps), /*restart=*/false);
+  stop_here(max_steps_reason(), /*restart=*/false);
   return TrainEnd::stopped_as_told;
 }
 
 void Trainer::stop_here(const std::string& reason, bool restart) {
+  agreement_.settle();
+  finish_log_point();
   const std::int64_t step = loop_.position.global_step;
   parts_.log.info(fmt::format("stopping for {} after step {}", reason, step));
   write_metrics_file();

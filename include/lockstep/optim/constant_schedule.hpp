@@ -5,15 +5,11 @@
 namespace lockstep {
 
 /// Always `lr`, but for the warm-up.
-class ConstantScheduleBuilder : public ScheduleBuilder {
+class ConstantScheduleBuilder : public TimedScheduleBuilder {
  public:
   /// lr, and ScheduleTiming's.
   FieldTable fields() override;
-  std::vector<std::string> problems(std::int64_t horizon_epochs) const override;
   std::unique_ptr<Schedule> build() const override;
-
- private:
-  ScheduleTiming timing_;
 };
 
 }  // namespace lockstep

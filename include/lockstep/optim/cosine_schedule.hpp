@@ -9,16 +9,9 @@ namespace lockstep {
 /// where t goes from 0 at the warm-up's end to 1 at the horizon. This is the closed form of
 /// torch.optim.lr_scheduler.CosineAnnealingLR, stepped after each optimizer step with T_max = the
 /// number of steps (where all windows are of one size), or after each epoch with T_max = epochs.
-class CosineScheduleBuilder : public ScheduleBuilder {
+class CosineScheduleBuilder : public FallingScheduleBuilder {
  public:
-  /// lr, lr_min, and ScheduleTiming's.
-  FieldTable fields() override;
-  std::vector<std::string> problems(std::int64_t horizon_epochs) const override;
   std::unique_ptr<Schedule> build() const override;
-
- private:
-  ScheduleTiming timing_;
-  double lr_min_ = 0.0;
 };
 
 }  // namespace lockstep

@@ -8,16 +8,13 @@ namespace lockstep {
 ///   lr_min + (lr - lr_min) * (1 - t)^lr_power
 /// where t goes from 0 at the warm-up's end to 1 at the horizon. With lr_min = 0 this is the closed
 /// form of torch.optim.lr_scheduler.PolynomialLR with total_iters = the number of steps or epochs.
-class PolynomialScheduleBuilder : public ScheduleBuilder {
+class PolynomialScheduleBuilder : public FallingScheduleBuilder {
  public:
   /// lr, lr_min, lr_power (1: a straight line), and ScheduleTiming's.
   FieldTable fields() override;
-  std::vector<std::string> problems(std::int64_t horizon_epochs) const override;
   std::unique_ptr<Schedule> build() const override;
 
  private:
-  ScheduleTiming timing_;
-  double lr_min_ = 0.0;
   double power_ = 1.0;
 };
 

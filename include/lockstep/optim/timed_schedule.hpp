@@ -14,15 +14,28 @@ struct ScheduleTiming {
   double warmup_epochs = 0.0;      ///< need not be whole
   double warmup_start = 0.01;      ///< the first rate, as a part of lr
 };
-Field lr_field(ScheduleTiming& timing);
-/// All but lr: lr_update, warmup_epochs, warmup_start.
-FieldTable timing_fields(ScheduleTiming& timing);
-std::vector<std::string> problems(const ScheduleTiming& timing, std::int64_t horizon_epochs);
 
-// Of the schedules that end at a rate of their own: lr, lr_min, and the timing's.
-FieldTable falling_fields(ScheduleTiming& timing, double& lr_min);
-std::vector<std::string> falling_problems(const ScheduleTiming& timing, double lr_min,
-                                          std::int64_t horizon_epochs);
+/// Builds a TimedSchedule: holds the timing's options and checks them.
+class TimedScheduleBuilder : public ScheduleBuilder {
+ public:
+  std::vector<std::string> problems(std::int64_t horizon_epochs) const override;
+
+ protected:
+  /// lr, the schedule's own options, then lr_update, warmup_epochs and warmup_start.
+  FieldTable fields_around(FieldTable own);
+
+  ScheduleTiming timing_;
+};
+
+/// The same for schedules that end at a rate of their own, lr_min.
+class FallingScheduleBuilder : public TimedScheduleBuilder {
+ public:
+  FieldTable fields() override;
+  std::vector<std::string> problems(std::int64_t horizon_epochs) const override;
+
+ protected:
+  double lr_min_ = 0.0;
+};
 
 /// How far a run is behind its warm-up.
 struct DecayTime {

@@ -25,6 +25,8 @@ struct Tally {
   double accuracy() const;
   /// correct_top5 / samples; NaN where there is no sample.
   double accuracy_top5() const;
+  /// Samples a second; 0 where no time has passed.
+  double rate(double seconds) const;
 };
 
 /// Adds up all ranks' tallies without waiting: started at one place, known at another.

@@ -103,6 +103,7 @@ class Trainer {
 
   std::int64_t epochs_to_do() const;
   bool max_steps_done() const;
+  std::string max_steps_reason() const;
   std::int64_t samples_per_epoch() const;
 
   TrainerParts parts_;
