@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds and tests everything, from a clean checkout on a bare machine too.
 #
-#   bash tests/run.sh           set-up, release build, the torch-free modules under AddressSanitizer and
-#                               UndefinedBehaviorSanitizer, all tests of both
+#   bash tests/run.sh           set-up, release build, the quick start, the torch-free modules under
+#                               AddressSanitizer and UndefinedBehaviorSanitizer, all tests of both
 #   bash tests/run.sh --full    also everything under these two, the same under ThreadSanitizer,
 #                               clang-tidy and clang-format
 #
@@ -38,6 +38,7 @@ if [ "$full" ]; then
   build tsan tsan
 fi
 build release release
+stage "quick start, into runs/quickstart" bash slurm/quickstart.sh
 
 failed=''
 if [ "$full" ]; then

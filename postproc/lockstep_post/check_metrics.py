@@ -31,7 +31,7 @@ def metrics_problems(parent) -> list:
             problems += _order_problems(where, group, columns)
     if "epoch" in tables and "rank" in tables:
         problems += _rank_sum_problems(parent, tables)
-    return problems
+    return problems + _confusion_problems(parent, tables.get("epoch"))
 
 
 def _layout_problems(parent, group) -> list:
@@ -105,6 +105,26 @@ def _order_problems(where, group, columns) -> list:
         problems += [f"{where}/{name}[{row + 1}] = {values[row + 1]} is less than the "
                      f"{values[row]} before it" for row in np.flatnonzero(np.diff(values) < 0)]
     return problems
+
+
+def _confusion_problems(parent, epoch) -> list:
+    where = f"{parent.name.rstrip('/')}/{layout.CONFUSION}"
+    item = parent.get(layout.CONFUSION)
+    if not isinstance(item, h5py.Dataset):
+        return [f"{where}: no such data set"]
+    if item.ndim != 2 or item.shape[0] != item.shape[1] or item.dtype != np.int64:
+        return [f"{where}: {item.dtype} {item.shape} instead of a square matrix of int64"]
+    counts = item[()]
+    if (counts < 0).any():
+        return [f"{where}: {counts.min()} is negative"]
+    if epoch is None or not counts.size or not (epoch["val_samples"] > 0).any():
+        return []
+    last = np.flatnonzero(epoch["val_samples"] > 0)[-1]
+    return [f"{where}: {what} is {found}, but {parent.name.rstrip('/')}/epoch/{name}[{last}] = "
+            f"{epoch[name][last]}"
+            for what, found, name in (("its sum", counts.sum(), "val_samples"),
+                                      ("its diagonal's sum", counts.trace(), "val_correct"))
+            if found != epoch[name][last]]
 
 
 def _rank_sum_problems(parent, tables) -> list:

@@ -1,4 +1,4 @@
-"""The commands: table, plot, export, check, diff."""
+"""The commands: table, plot, confusion, export, check, diff."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 
 from . import layout
 from .check import find_problems
+from .confusion import format_confusion, plot_confusion
 from .diff import find_differences
 from .errors import PostError
 from .export import export
@@ -48,6 +49,12 @@ def _parser() -> argparse.ArgumentParser:
     curves.add_argument("-o", "--output", required=True, help="picture: .png, .pdf or .svg")
     curves.set_defaults(command=_plot)
 
+    confusion = commands.add_parser("confusion",
+                                    help="tell which classes were taken for which")
+    confusion.add_argument("run", metavar="RUN", help=_RUN_HELP)
+    confusion.add_argument("-o", "--output", help="picture: .png, .pdf or .svg")
+    confusion.set_defaults(command=_confusion)
+
     export_ = commands.add_parser("export", help="write a run's metrics as CSV or JSON")
     export_.add_argument("run", metavar="RUN", help=_RUN_HELP)
     export_.add_argument("-o", "--output", required=True,
@@ -85,6 +92,15 @@ def _table(options) -> int:
 def _plot(options) -> int:
     plot([read_run(path) for path in options.runs], options.output)
     print(options.output)
+    return SUCCESS
+
+
+def _confusion(options) -> int:
+    run = read_run(options.run)
+    print(format_confusion(run), end="")
+    if options.output:
+        plot_confusion(run, options.output)
+        print(options.output)
     return SUCCESS
 
 

@@ -62,6 +62,7 @@ def _as_json(run: Run) -> dict:
         "config": run.config,
         "provenance": run.provenance,
         "units": run.units,
+        "confusion": run.confusion.tolist(),
         **{group: {name: _finite(values.tolist()) for name, values in getattr(run, group).items()}
            for group in layout.TABLES},
     }

@@ -27,6 +27,7 @@ EPOCH = {
     "epoch": Quantity("i", "epochs"),
     "global_step": Quantity("i", "optimizer steps"),
     "samples_seen": Quantity("i", "samples"),
+    "world_size": Quantity("i", "ranks"),
     "lr": Quantity("f", "1"),
     "train_loss_sum": Quantity("f", "nats"),
     "train_loss": Quantity("f", "nats per sample"),
@@ -78,6 +79,9 @@ STEP = {
     "interval_seconds": Quantity("f", "s"),
     "elapsed_seconds": Quantity("f", "s"),
 }
+
+# Samples [label, predicted] of the last validation; [0, 0] where there was none.
+CONFUSION = "validation/confusion"
 
 TABLES = {"epoch": EPOCH, "rank": RANK, "step": STEP}
 DIMENSIONS = {"epoch": ("epoch",), "rank": ("epoch", "rank"), "step": ("log point",)}

@@ -25,7 +25,8 @@ class Run:
     path: Path
     """The metrics file."""
     name: str
-    """What to call the run: its directory's name, or the file's where that is not metrics.h5."""
+    """What to call the run: its setting run_name, or else its directory's name, or the file's
+    where that is not metrics.h5."""
     version: str
     """The version of Lockstep that wrote the file."""
     epoch: dict
@@ -34,6 +35,9 @@ class Run:
     """quantity -> [E, R]"""
     step: dict
     """quantity -> [P]; loss, samples and rate of the interval that ends at global_step."""
+    confusion: np.ndarray
+    """[C, C]: samples of class (row) that were taken for class (column) in the last validation;
+    [0, 0] where there was none, or there are too many classes."""
     config: dict
     """setting -> str: the resolved configuration."""
     provenance: dict
@@ -82,10 +86,12 @@ def read_run(path) -> Run:
                   for group, members in datasets.items()}
         units = {f"{group}/{name}": as_text(item.attrs.get("units", ""))
                  for group, members in datasets.items() for name, item in members.items()}
+        confusion = _confusion(file, file_path)
         settings = {name: text_attributes(file[name]) if name in file else {}
                     for name in layout.SETTINGS}
         version = as_text(file.attrs.get("lockstep_version", ""))
-    return Run(path=file_path, name=_name_of(file_path), version=version, units=units,
+    return Run(path=file_path, name=_name_of(file_path, settings["config"]), version=version, units=units,
+               confusion=confusion,
                **groups, **settings)
 
 
@@ -119,5 +125,15 @@ def _datasets(file, group, path) -> dict:
                           f"`python3 -m lockstep_post check {path}`, which lists all that is wrong")
 
 
-def _name_of(path: Path) -> str:
+def _confusion(file, path) -> np.ndarray:
+    item = file.get(layout.CONFUSION)
+    if isinstance(item, h5py.Dataset) and item.ndim == 2 and item.shape[0] == item.shape[1]:
+        return item[()]
+    raise UnreadableError(f"reading {path}", f"no square data set /{layout.CONFUSION}",
+                          f"`python3 -m lockstep_post check {path}`, which lists all that is wrong")
+
+
+def _name_of(path: Path, config: dict) -> str:
+    if config.get("run_name"):
+        return config["run_name"]
     return path.resolve().parent.name if path.name == "metrics.h5" else path.stem

@@ -30,7 +30,12 @@ std::filesystem::path chosen_checkpoint(const std::string& given, Communicator& 
     throw UsageError("take the checkpoint " + given, "there is no such file or directory",
                      "name a run's directory or a checkpoint file with --checkpoint");
   }
-  const CheckpointStore store(RunDirectory(given).checkpoints());
+  // A run's directory, or one of checkpoints.
+  const RunDirectory run(given);
+  const bool has_own = std::filesystem::is_directory(run.checkpoints(), ignored);
+  const std::string where =
+      broadcast_text(world, has_own ? run.checkpoints().string() : given, 0, "checkpoints");
+  const CheckpointStore store(where);
   const NewestCheckpoint newest = io.run([&] { return store.newest_valid(io_comm); });
   if (!newest.entry) {
     throw UsageError("take a checkpoint of the run in " + given,
@@ -63,9 +68,9 @@ void normalize_as_trained(Splits& data, TransformOptions options, const Checkpoi
 }  // namespace
 
 InferenceSettings::InferenceSettings(const std::string& group) : run(builtin_components()) {
-  run.configuration().add(group,
-                          {field("checkpoint", checkpoint,
-                                 "checkpoint file, or a run's directory: its newest checkpoint")});
+  run.configuration().add(
+      group, {field("checkpoint", checkpoint,
+                    "checkpoint file, or a directory of checkpoints or of a run: the newest one")});
   run.configuration().add_check([this]() -> std::vector<std::string> {
     if (!checkpoint.empty()) return {};
     return {"checkpoint is not set: name a checkpoint file or a run's directory"};

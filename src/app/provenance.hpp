@@ -20,8 +20,8 @@ inline constexpr const char* provenance_ranks = "world_size";
 /// How images were normalised: ImageTransform::normalization_text().
 inline constexpr const char* provenance_normalization = "normalization";
 /// Those that a difference of makes sums be formed in another order.
-inline constexpr std::array bitwise_provenance{"threads_per_rank", "nodes",
-                                               "precision",        "libtorch_version",
-                                               "mpi_version",      "lockstep_version"};
+inline constexpr std::array bitwise_provenance{provenance_ranks,  "threads_per_rank", "nodes",
+                                               "precision",       "libtorch_version", "mpi_version",
+                                               "lockstep_version"};
 
 }  // namespace lockstep

@@ -86,7 +86,8 @@ std::optional<std::filesystem::path> checkpoint_to_resume(const TrainOptions& op
   return std::nullopt;
 }
 
-void adopt_configuration(const CheckpointReader& reader, Configuration& configuration) {
+void adopt_configuration(const CheckpointReader& reader, RunSettings& settings) {
+  Configuration& configuration = settings.configuration();
   Settings trajectory;
   for (const auto& setting : reader.settings("/config")) {
     if (!may_change_on_resume(setting.first)) trajectory.push_back(setting);
@@ -96,41 +97,42 @@ void adopt_configuration(const CheckpointReader& reader, Configuration& configur
   std::string differences;
   for (const auto& [name, value] : configuration.stored()) {
     const std::optional<std::string> stored = value_of(trajectory, name);
-    if (!stored || *stored == value) continue;
+    const bool allowed = name == "epochs" && settings.train.new_horizon;
+    if (!stored || *stored == value || allowed) continue;
     differences += "\n  " + name + " = " + value + " (" + configuration.origin(name) +
                    "), but the run was started with " + *stored;
   }
   if (differences.empty()) return;
   throw UsageError("resume from " + reader.path().string(),
                    "settings that the training depends on differ:" + differences,
-                   "leave these settings as they were, or start another run");
+                   "leave these settings as they were, or start another run; --new_horizon lets "
+                   "epochs change, and the learning rate with it");
 }
 
-void check_same_run(const CheckpointReader& reader, const StoredSettings& provenance, Log* log) {
-  const Settings& before = reader.settings("/provenance");
-  const auto require_equal = [&](const char* name, const char* what, const char* remedy) {
-    const std::optional<std::string> then = value_of(before, name);
-    const std::optional<std::string> now = value_of(provenance, name);
-    if (then == now) return;
-    throw UsageError("resume from " + reader.path().string(),
-                     std::string(what) + " was " + then.value_or("unknown") + " and is now " +
-                         now.value_or("unknown"),
-                     remedy);
-  };
-  require_equal(provenance_ranks, "the number of ranks", "start as many ranks as before");
-  require_equal(provenance_data, "the training data's fingerprint",
-                "train_data must hold the same samples as before");
+bool has_other_data(const CheckpointReader& reader, const StoredSettings& provenance,
+                    const TrainOptions& options) {
+  const auto then = value_of(reader.settings("/provenance"), provenance_data);
+  const auto now = value_of(provenance, provenance_data);
+  if (then == now) return false;
+  if (options.new_data) return true;
+  throw UsageError("resume from " + reader.path().string(),
+                   "the training data's fingerprint was " + then.value_or("unknown") +
+                       " and is now " + now.value_or("unknown"),
+                   "train_data must hold the same samples as before; --new_data goes on with "
+                   "others, from the beginning of the epoch");
+}
+
+std::string differences_of_machine(const CheckpointReader& reader,
+                                   const StoredSettings& provenance) {
   std::string differences;
   for (const char* name : bitwise_provenance) {
-    const std::optional<std::string> then = value_of(before, name);
-    const std::optional<std::string> now = value_of(provenance, name);
+    const auto then = value_of(reader.settings("/provenance"), name);
+    const auto now = value_of(provenance, name);
     if (then == now) continue;
     differences += std::string(differences.empty() ? "" : "; ") + name + " was " +
                    then.value_or("unknown") + " and is " + now.value_or("unknown");
   }
-  if (log != nullptr && !differences.empty()) {
-    log->warn("the run goes on, but will not be bitwise what it would have been: " + differences);
-  }
+  return differences;
 }
 
 }  // namespace lockstep

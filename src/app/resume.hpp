@@ -35,12 +35,18 @@ std::optional<std::filesystem::path> checkpoint_to_resume(const TrainOptions& op
                                                           Log& log);
 
 /// Takes over what the checkpoint's run was configured with where nothing else is said, and throws
-/// UsageError, listing all, where a setting that the trajectory depends on differs. Not collective.
-void adopt_configuration(const CheckpointReader& reader, Configuration& configuration);
+/// UsageError, listing all, where a setting that the trajectory depends on differs; with
+/// new_horizon epochs may. Not collective.
+void adopt_configuration(const CheckpointReader& reader, RunSettings& settings);
 
-/// Throws UsageError where the checkpoint was written by another number of ranks or from other
-/// data; warns, naming each difference, where others keep the run from being bitwise the same.
-/// `log` is null on ranks that stay silent. Not collective.
-void check_same_run(const CheckpointReader& reader, const StoredSettings& provenance, Log* log);
+/// Whether the checkpoint's run trained on other data than this, which is a UsageError unless
+/// new_data is set. Not collective.
+bool has_other_data(const CheckpointReader& reader, const StoredSettings& provenance,
+                    const TrainOptions& options);
+
+/// What keeps the run from being bitwise what it would have been, each difference named; empty
+/// where nothing does. Not collective.
+std::string differences_of_machine(const CheckpointReader& reader,
+                                   const StoredSettings& provenance);
 
 }  // namespace lockstep

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -27,6 +28,26 @@ void add_kinds(Configuration& configuration, const std::string& group, const cha
   for (const auto& [name, builder] : builders) names.push_back(name);
   configuration.add(group, {field(setting, choice, help, names)});
   for (const auto& [name, builder] : builders) configuration.add(group, builder->fields());
+}
+
+/// One text for each builder that is not chosen although settings of its own are given.
+template <typename Builder>
+void add_idle(std::vector<std::string>& texts, const Configuration& configuration, const char* kind,
+              const std::string& choice,
+              const std::map<std::string, std::unique_ptr<Builder>>& builders) {
+  std::set<std::string> used;
+  for (const Field& field : builders.at(choice)->fields()) used.insert(field.name());
+  for (const auto& [name, builder] : builders) {
+    std::string idle;
+    for (const Field& field : builder->fields()) {
+      if (used.contains(field.name()) || configuration.origin(field.name()) == "default") continue;
+      used.insert(field.name());  // named once
+      idle += (idle.empty() ? "" : ", ") + field.name();
+    }
+    if (idle.empty()) continue;
+    texts.push_back("without effect, since " + std::string(kind) + " is " + choice + " and not " +
+                    name + ": " + idle);
+  }
 }
 
 }  // namespace
@@ -68,6 +89,15 @@ void RunSettings::check_training() const {
   throw_problems("train with these settings", problems);
 }
 
+std::vector<std::string> RunSettings::idle_settings() const {
+  std::vector<std::string> texts;
+  add_idle(texts, configuration_, "dataset", dataset_, datasets_);
+  add_idle(texts, configuration_, "model", model_, models_);
+  add_idle(texts, configuration_, "optimizer", optimizer_, optimizers_);
+  add_idle(texts, configuration_, "schedule", schedule_, schedules_);
+  return texts;
+}
+
 ReplicaOptions RunSettings::replica_options(const Precision& precision) const {
   ReplicaOptions options{.loss_scaling = {}, .ema_decay = train.ema_decay};
   if (precision.scales_losses()) options.loss_scaling = scaler;
@@ -75,11 +105,14 @@ ReplicaOptions RunSettings::replica_options(const Precision& precision) const {
 }
 
 bool may_change_on_resume(const std::string& name) {
-  constexpr std::array<std::string_view, 17> free{
-      "output_dir",        "resume_from", "overwrite",        "stop_after_epochs", "eval_every",
-      "save_every",        "keep_last",   "log_interval",     "threads",           "allow_single",
-      "max_skipped_steps", "max_steps",   "enable_profiling", "num_workers",       "prefetch",
-      "train_data",        "val_data"};
+  constexpr std::array<std::string_view, 26> free{
+      "output_dir",       "checkpoint_dir",    "run_name",         "resume_from",
+      "overwrite",        "stop_after_epochs", "max_steps",        "max_skipped_steps",
+      "eval_every",       "save_every",        "save_every_steps", "save_every_minutes",
+      "keep_last",        "checkpoint_write",  "log_interval",     "metrics_interval",
+      "enable_profiling", "threads",           "allow_single",     "num_workers",
+      "prefetch",         "train_data",        "val_data",         "on_resize",
+      "new_horizon",      "new_data"};
   return std::find(free.begin(), free.end(), name) != free.end();
 }
 

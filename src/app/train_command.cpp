@@ -53,12 +53,22 @@ void say_who_trains(const Job& job, const RunSettings& settings, const TrainSetu
                       {"output_dir", settings.train.output_dir}});
 }
 
+/// Changes in a resumed run what it was told to change.
+void adapt(LoopState& loop, const TrainOptions& options, const TrainSetup& setup, int world) {
+  if (options.on_resize == "keep_batch_size") loop.step_size = step_size_of(setup.plan, world);
+  if (options.new_horizon) loop.horizon = setup.horizon;
+  if (setup.other_data && loop.position.offset > 0) {
+    loop.position.offset = 0;  // the order of other data is another one
+    loop.epoch_tally = {};
+  }
+}
+
 /// Trains from the beginning or from where the run that is resumed stood. Collective.
 ExitCode train(const CommandContext& context, const RunSettings& settings, const Job& job,
                Files& files, TrainSetup& setup, std::optional<ResumePoint> resume) {
   Communicator& world = context.session.world();
   Log& log = context.log;
-  const RunDirectory directory(settings.train.output_dir);
+  const RunDirectory directory = run_directory(settings.train);
   const auto seed = static_cast<std::uint64_t>(settings.train.seed);
   Replica& replica = *setup.replica;
   broadcast_replica(replica.parameters(), replica.buffers(), world);
@@ -67,12 +77,18 @@ ExitCode train(const CommandContext& context, const RunSettings& settings, const
 
   LoopState loop;
   loop.horizon = setup.horizon;
+  loop.step_size = step_size_of(setup.plan, job.topology.world_size);
   MetricsHistory history;
   if (resume) {
     restore_state(*resume->reader, files.io, *files.comm, replica, loop, history);
-    resume->reader.reset();
+    adapt(loop, settings.train, setup, job.topology.world_size);
     log.info(fmt::format("resumed from {} at epoch {}, step {}", resume->path.string(),
                          loop.position.epoch + 1, loop.position.global_step));
+    const std::string differences = differences_of_machine(*resume->reader, setup.provenance);
+    if (!differences.empty() && job.topology.rank == 0) {
+      log.warn("the run goes on, but will not be bitwise what it would have been: " + differences);
+    }
+    resume->reader.reset();
   } else if (settings.train.resume_from == "auto") {
     log.info("no checkpoint in " + directory.path().string() + " yet: starting from the beginning");
   }
@@ -95,7 +111,9 @@ ExitCode train(const CommandContext& context, const RunSettings& settings, const
                    .precision = setup.precision.precision,
                    .schedule = *setup.schedule,
                    .training = training,
+                   .training_samples = setup.data.training->size(),
                    .validation = validation.get(),
+                   .classes = setup.data.training->num_classes(),
                    .comm = world,
                    .io_comm = *files.comm,
                    .io = files.io,
@@ -124,15 +142,18 @@ ExitCode train_command(const CommandContext& context) {
   RunSettings settings(builtin_components());
   if (read_settings(context, settings.configuration())) return ExitCode::success;
   const Job job = join_job(context, settings.train);
+  if (job.topology.rank == 0) {
+    for (const std::string& text : settings.idle_settings()) context.log.warn(text);
+  }
 
   Communicator& world = context.session.world();
   Files files{.io = {}, .comm = world.duplicate("files")};
-  const RunDirectory directory(settings.train.output_dir);
+  const RunDirectory directory = run_directory(settings.train);
   std::optional<ResumePoint> resume = find_resume_point(context, settings, files);
-  if (resume && resume->position.epoch >= settings.train.epochs) {
+  if (resume && resume->loop.position.epoch >= settings.train.epochs) {
     context.log.info(fmt::format(
         "the run in {} is finished: {} epochs, {} steps; nothing was changed",
-        directory.path().string(), resume->position.epoch, resume->position.global_step));
+        directory.path().string(), resume->loop.position.epoch, resume->loop.position.global_step));
     return ExitCode::success;
   }
   TrainSetup setup = set_up(context, settings, job, resume ? &*resume : nullptr, files);

@@ -21,10 +21,18 @@ std::string repeatable_ini(const Configuration& configuration) {
   std::string text;
   for (std::string line; std::getline(lines, line);) {
     const bool once = line.starts_with("overwrite ") || line.starts_with("resume_from ") ||
-                      line.starts_with("stop_after_epochs ") || line.starts_with("max_steps ");
+                      line.starts_with("stop_after_epochs ") || line.starts_with("max_steps ") ||
+                      line.starts_with("new_horizon ") || line.starts_with("new_data ");
     if (!once) text += line + "\n";
   }
   return text;
+}
+
+/// A run that goes on keeps the size of its steps, unless it is told otherwise.
+BatchPlan plan_of(const RunSettings& settings, const ResumePoint* resume, int world) {
+  const BatchPlan plan = batch_plan(settings.batch, world);
+  if (resume == nullptr || settings.train.on_resize == "keep_batch_size") return plan;
+  return resized(plan, resume->loop.step_size, world);
 }
 
 }  // namespace
@@ -32,15 +40,15 @@ std::string repeatable_ini(const Configuration& configuration) {
 std::optional<ResumePoint> find_resume_point(const CommandContext& context, RunSettings& settings,
                                              Files& files) {
   Communicator& world = context.session.world();
-  const RunDirectory directory(settings.train.output_dir);
+  const RunDirectory directory = run_directory(settings.train);
   const auto path = agreed(world, [&] {
     return checkpoint_to_resume(settings.train, directory, files.io, *files.comm, context.log);
   });
   if (!path) return std::nullopt;
-  ResumePoint point{.path = *path, .reader = {}, .position = {}};
+  ResumePoint point{.path = *path, .reader = {}, .loop = {}};
   point.reader = agreed(world, [&] { return open_checkpoint(*path, files.io, *files.comm); });
-  agreed(world, [&] { adopt_configuration(*point.reader, settings.configuration()); });
-  point.position = read_position(*point.reader, files.io);
+  agreed(world, [&] { adopt_configuration(*point.reader, settings); });
+  point.loop = read_loop_state(*point.reader, files.io);
   return point;
 }
 
@@ -58,13 +66,12 @@ TrainSetup set_up(const CommandContext& context, const RunSettings& settings, co
   setup.provenance = provenance_of(context, job, setup.precision, setup.data.fingerprint);
   setup.provenance.emplace_back(provenance_normalization, setup.transform.normalization_text());
   agreed(world, [&] {
-    setup.plan = batch_plan(settings.batch, job.topology.world_size);
+    setup.plan = plan_of(settings, resume, job.topology.world_size);
     const std::int64_t samples = setup.data.training->size();
     check_plan(samples, setup.plan);
     setup.horizon = horizon_of(settings.train.epochs, samples, setup.plan);
     if (resume != nullptr) {
-      check_same_run(*resume->reader, setup.provenance,
-                     job.topology.rank == 0 ? &context.log : nullptr);
+      setup.other_data = has_other_data(*resume->reader, setup.provenance, settings.train);
     }
     setup.replica = std::make_unique<Replica>(
         build_model(settings, *setup.data.training, setup.precision.precision),

@@ -22,7 +22,7 @@ namespace lockstep {
 struct ResumePoint {
   std::filesystem::path path;
   OpenCheckpoint reader;
-  Position position;
+  LoopState loop;  ///< what all ranks had in common
 };
 
 /// Where files are read and written: one thread a rank, with a communicator of its own.
@@ -45,6 +45,7 @@ struct TrainSetup {
   PrecisionChoice precision;
   StoredSettings provenance;
   Horizon horizon;
+  bool other_data = false;           ///< than the run to be resumed was trained on
   std::unique_ptr<Replica> replica;  ///< with initial weights, by seed
   std::unique_ptr<Schedule> schedule;
 };

@@ -3,6 +3,8 @@
 namespace lockstep {
 namespace {
 
+constexpr const char* confusion_path = "/validation/confusion";
+
 MetricsColumn integers(std::string name, std::string units) {
   return {
       .name = std::move(name), .units = std::move(units), .values = std::vector<std::int64_t>()};
@@ -16,6 +18,7 @@ std::vector<MetricsColumn> epoch_columns() {
   return {integers("epoch", "epochs"),
           integers("global_step", "optimizer steps"),
           integers("samples_seen", "samples"),
+          integers("world_size", "ranks"),
           reals("lr", "1"),
           reals("train_loss_sum", "nats"),
           reals("train_loss", "nats per sample"),
@@ -76,38 +79,61 @@ void* resized(MetricsColumn& column, std::int64_t rows) {
       column.values);
 }
 
-std::vector<std::int64_t> shape_of(std::int64_t rows, Placement placement, int world_size) {
-  if (placement == Placement::per_rank_column) return {rows, world_size};
-  return {rows};
-}
-
-void add_arrays(std::vector<ArrayView>& arrays, const MetricsTable& table, const std::string& group,
-                Placement placement, int world_size) {
-  for (const MetricsColumn& column : table.columns()) {
+void add_arrays(std::vector<ArrayView>& arrays, const std::vector<MetricsColumn>& columns,
+                const std::string& group, const std::vector<std::int64_t>& shape) {
+  for (const MetricsColumn& column : columns) {
     arrays.push_back({.path = group + "/" + column.name,
                       .dtype = column.dtype(),
-                      .shape = shape_of(table.rows(), placement, world_size),
+                      .shape = shape,
                       .data = data_of(column),
-                      .placement = placement,
+                      .placement = Placement::from_root,
                       .units = column.units});
   }
 }
 
-void read_table(ArrayFileReader& file, MetricsTable& table, const std::string& group,
-                Placement placement, Communicator& comm) {
-  std::vector<MetricsColumn> columns = table.columns();
+/// The shape of `group`'s data sets, which all have that of the first; empty where there is none,
+/// which read() is to report.
+std::vector<std::int64_t> shape_in(const ArrayFileReader& file, const std::string& group,
+                                   const std::vector<MetricsColumn>& columns,
+                                   std::size_t dimensions) {
+  const ArrayInfo* info = file.find(group + "/" + columns.front().name);
+  if (info != nullptr && info->shape.size() == dimensions) return info->shape;
+  return std::vector<std::int64_t>(dimensions, 0);
+}
+
+std::vector<MetricsColumn> read_columns(ArrayFileReader& file, std::vector<MetricsColumn> columns,
+                                        const std::string& group,
+                                        const std::vector<std::int64_t>& shape) {
   for (MetricsColumn& column : columns) {
-    const std::string path = group + "/" + column.name;
-    const ArrayInfo* info = file.find(path);
-    // A missing quantity is read() to report.
-    const std::int64_t rows = info == nullptr || info->shape.empty() ? 0 : info->shape[0];
-    file.read({.path = path,
+    file.read({.path = group + "/" + column.name,
                .dtype = column.dtype(),
-               .shape = shape_of(rows, placement, comm.size()),
-               .data = resized(column, rows),
-               .placement = placement});
+               .shape = shape,
+               .data = resized(column, element_count(shape)),
+               .placement = Placement::from_root});
   }
-  table.assign(std::move(columns));
+  return columns;
+}
+
+void read_table(ArrayFileReader& file, MetricsTable& table, const std::string& group) {
+  table.assign(read_columns(file, table.columns(), group,
+                            shape_in(file, group, table.columns(), /*dimensions=*/1)));
+}
+
+void read_table(ArrayFileReader& file, RankTable& table, const std::string& group) {
+  const std::vector<std::int64_t> shape = shape_in(file, group, table.columns(), /*dimensions=*/2);
+  table.assign(read_columns(file, table.columns(), group, shape), shape.at(1));
+}
+
+ConfusionMatrix read_confusion(ArrayFileReader& file, const std::string& path) {
+  const ArrayInfo* info = file.find(path);
+  // A missing matrix is read() to report.
+  ConfusionMatrix confusion(info == nullptr || info->shape.empty() ? 0 : info->shape[0]);
+  file.read({.path = path,
+             .dtype = DType::int64,
+             .shape = {confusion.classes, confusion.classes},
+             .data = confusion.counts.data(),
+             .placement = Placement::from_root});
+  return confusion;
 }
 
 }  // namespace
@@ -115,22 +141,29 @@ void read_table(ArrayFileReader& file, MetricsTable& table, const std::string& g
 MetricsHistory::MetricsHistory()
     : epoch(epoch_columns()), rank(rank_columns()), step(step_columns()) {}
 
-std::vector<ArrayView> arrays_of(const MetricsHistory& history, std::string_view prefix,
-                                 int world_size) {
+std::vector<ArrayView> arrays_of(const MetricsHistory& history, std::string_view prefix) {
   const std::string start(prefix);
   std::vector<ArrayView> arrays;
-  add_arrays(arrays, history.epoch, start + "/epoch", Placement::from_root, world_size);
-  add_arrays(arrays, history.rank, start + "/rank", Placement::per_rank_column, world_size);
-  add_arrays(arrays, history.step, start + "/step", Placement::from_root, world_size);
+  add_arrays(arrays, history.epoch.columns(), start + "/epoch", {history.epoch.rows()});
+  add_arrays(arrays, history.rank.columns(), start + "/rank",
+             {history.rank.rows(), history.rank.ranks()});
+  add_arrays(arrays, history.step.columns(), start + "/step", {history.step.rows()});
+  arrays.push_back({.path = start + confusion_path,
+                    .dtype = DType::int64,
+                    .shape = {history.confusion.classes, history.confusion.classes},
+                    .data = history.confusion.counts.data(),
+                    .placement = Placement::from_root,
+                    .units = "samples"});
   return arrays;
 }
 
-MetricsHistory read_history(ArrayFileReader& file, std::string_view prefix, Communicator& comm) {
+MetricsHistory read_history(ArrayFileReader& file, std::string_view prefix) {
   const std::string start(prefix);
   MetricsHistory history;
-  read_table(file, history.epoch, start + "/epoch", Placement::from_root, comm);
-  read_table(file, history.rank, start + "/rank", Placement::per_rank_column, comm);
-  read_table(file, history.step, start + "/step", Placement::from_root, comm);
+  read_table(file, history.epoch, start + "/epoch");
+  read_table(file, history.rank, start + "/rank");
+  read_table(file, history.step, start + "/step");
+  history.confusion = read_confusion(file, start + confusion_path);
   return history;
 }
 
@@ -140,14 +173,13 @@ FileFormat metrics_format() {
 
 WriteReport write_metrics(const std::filesystem::path& path, const MetricsHistory& history,
                           const std::vector<SettingsGroup>& groups, Communicator& comm) {
-  const Content content{
-      .arrays = arrays_of(history, "", comm.size()), .attributes = {}, .groups = groups};
+  const Content content{.arrays = arrays_of(history, ""), .attributes = {}, .groups = groups};
   return write_array_file(path, metrics_format(), content, comm);
 }
 
 MetricsHistory read_metrics(const std::filesystem::path& path, Communicator& comm) {
   ArrayFileReader file(path, metrics_format(), comm);
-  return read_history(file, "", comm);
+  return read_history(file, "");
 }
 
 }  // namespace lockstep

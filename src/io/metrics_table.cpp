@@ -1,6 +1,7 @@
 #include "lockstep/io/metrics_table.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "lockstep/base/error.hpp"
 #include "lockstep/base/narrow.hpp"
@@ -28,6 +29,17 @@ const std::vector<T>& values_of(const std::vector<MetricsColumn>& columns, std::
   fail("look up a metric", std::string(name), "does not exist with that type");
 }
 
+std::vector<MetricsColumn> without_rows(std::vector<MetricsColumn> columns) {
+  for (MetricsColumn& column : columns) std::visit([](auto& v) { v.clear(); }, column.values);
+  return columns;
+}
+
+/// What stands where a rank was not there.
+template <typename T>
+constexpr T absent() {
+  return std::numeric_limits<T>::has_quiet_NaN ? std::numeric_limits<T>::quiet_NaN() : T{0};
+}
+
 }  // namespace
 
 DType MetricsColumn::dtype() const {
@@ -40,7 +52,7 @@ std::int64_t MetricsTable::rows() const {
   return columns_.empty() ? 0 : length_of(columns_.front());
 }
 
-void MetricsTable::append(const std::vector<std::pair<std::string_view, MetricsValue>>& row) {
+void MetricsTable::append(const MetricsRow& row) {
   constexpr const char* attempted = "append a row of metrics";
   // Looked through first, so that a bad row leaves the table as it was.
   std::vector<MetricsValue> ordered;
@@ -101,6 +113,60 @@ void MetricsTable::assign(std::vector<MetricsColumn> columns) {
     }
   }
   columns_ = std::move(columns);
+}
+
+RankTable::RankTable(std::vector<MetricsColumn> columns) : columns_(std::move(columns)) {}
+
+std::int64_t RankTable::rows() const {
+  return ranks_ == 0 ? 0 : length_of(columns_.front()) / ranks_;
+}
+
+void RankTable::append(const std::vector<MetricsRow>& row_of_rank) {
+  MetricsTable values(without_rows(columns_));
+  for (const MetricsRow& row : row_of_rank) values.append(row);
+  widen(values.rows());
+  const std::int64_t missing = ranks_ - values.rows();
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    std::visit(
+        [&](auto& all) {
+          using Values = std::decay_t<decltype(all)>;
+          const auto& added = std::get<Values>(values.columns()[i].values);
+          all.insert(all.end(), added.begin(), added.end());
+          all.insert(all.end(), static_cast<std::size_t>(missing),
+                     absent<typename Values::value_type>());
+        },
+        columns_[i].values);
+  }
+}
+
+void RankTable::widen(std::int64_t ranks) {
+  if (ranks <= ranks_) return;
+  const std::int64_t row_count = rows();
+  for (MetricsColumn& column : columns_) {
+    std::visit(
+        [&](auto& values) {
+          using Values = std::decay_t<decltype(values)>;
+          Values wide;
+          for (std::int64_t row = 0; row < row_count; ++row) {
+            const auto first = values.begin() + row * ranks_;
+            wide.insert(wide.end(), first, first + ranks_);
+            wide.insert(wide.end(), static_cast<std::size_t>(ranks - ranks_),
+                        absent<typename Values::value_type>());
+          }
+          values = std::move(wide);
+        },
+        column.values);
+  }
+  ranks_ = ranks;
+}
+
+void RankTable::assign(std::vector<MetricsColumn> columns, std::int64_t ranks) {
+  MetricsTable checked(without_rows(columns_));
+  checked.assign(std::move(columns));
+  check(ranks == 0 ? checked.rows() == 0 : checked.rows() % ranks == 0,
+        "replace a table of ranks' metrics", "its length is no multiple of the number of ranks");
+  columns_ = checked.columns();
+  ranks_ = ranks;
 }
 
 }  // namespace lockstep

@@ -32,11 +32,29 @@ PrecisionRequest precision_request(const TrainOptions& options) {
           .amp_dtype = options.amp_dtype};
 }
 
+RunDirectory run_directory(const TrainOptions& options) {
+  if (options.checkpoint_dir == "auto") return RunDirectory(options.output_dir);
+  return {options.output_dir, options.checkpoint_dir};
+}
+
 FieldTable run_fields(TrainOptions& options) {
   return {
       field("output_dir", options.output_dir, "directory of everything the run writes"),
+      field("checkpoint_dir", options.checkpoint_dir,
+            "directory of this run's checkpoints alone; auto: checkpoints in output_dir"),
+      field("run_name", options.run_name,
+            "what to call the run in logs, tables and plots; empty: as its directory"),
       field("resume_from", options.resume_from,
             "none, auto (the newest checkpoint of output_dir, if any) or a checkpoint file"),
+      field(
+          "on_resize", options.on_resize,
+          "what a run that is resumed on another number of ranks keeps: its global batch, by more "
+          "accumulation steps where needed, or batch_size, which makes it another training",
+          {"keep_global_batch", "keep_batch_size"}),
+      field("new_horizon", options.new_horizon,
+            "let epochs change on resume; the learning rate aims at the new end"),
+      field("new_data", options.new_data,
+            "let the training data change on resume; the epoch begins anew"),
       field("overwrite", options.overwrite, "remove the run that output_dir holds, and start anew"),
       field("stop_after_epochs", options.stop_after_epochs,
             "end once this many epochs are done; the learning rate still aims at epochs",
@@ -48,8 +66,19 @@ FieldTable run_fields(TrainOptions& options) {
       field("eval_every", options.eval_every, "epochs between validations; 0 never", at_least(0)),
       field("save_every", options.save_every, "epochs between checkpoints; 0 only at the end",
             at_least(0)),
+      field("save_every_steps", options.save_every_steps,
+            "optimizer steps between further checkpoints; 0 none", at_least(0)),
+      field("save_every_minutes", options.save_every_minutes,
+            "minutes after a checkpoint until the next one is due; 0: time does not matter",
+            at_least(0.0)),
+      field("checkpoint_write", options.checkpoint_write,
+            "async: from a copy in memory, while training goes on; sync: training waits",
+            {"async", "sync"}),
       field("keep_last", options.keep_last, "checkpoints to keep; 0 all", at_least(0)),
       field("log_interval", options.log_interval, "optimizer steps between log lines", at_least(1)),
+      field("metrics_interval", options.metrics_interval,
+            "seconds between rewrites of metrics.h5 within an epoch; 0: at its end only",
+            at_least(0.0)),
       field("enable_profiling", options.enable_profiling,
             "write a trace of three early steps of each rank for chrome://tracing"),
   };

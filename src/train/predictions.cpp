@@ -7,7 +7,7 @@
 #include <ATen/core/grad_mode.h>
 
 #include "lockstep/base/error.hpp"
-#include "lockstep/train/training_step.hpp"
+#include "lockstep/train/forward.hpp"
 
 namespace lockstep {
 namespace {

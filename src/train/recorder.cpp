@@ -14,6 +14,20 @@ std::string rate_text(double images_per_second) {
   return fmt::format("{:.{}f} images/s", images_per_second, images_per_second < 100.0 ? 1 : 0);
 }
 
+std::vector<MetricsRow> rows_of(const std::vector<RankRecord>& records) {
+  std::vector<MetricsRow> rows;
+  for (const RankRecord& record : records) {
+    rows.push_back({{"train_samples", record.train_samples},
+                    {"train_seconds", record.train_seconds},
+                    {"data_wait_seconds", record.data_wait_seconds},
+                    {"comm_wait_seconds", record.comm_wait_seconds},
+                    {"compute_seconds",
+                     record.train_seconds - record.data_wait_seconds - record.comm_wait_seconds},
+                    {"peak_rss_bytes", record.peak_rss_bytes}});
+  }
+  return rows;
+}
+
 }  // namespace
 
 std::string duration_text(double seconds) {
@@ -49,6 +63,7 @@ void Recorder::record_epoch(const EpochRecord& record, const Horizon& horizon) {
   history_.epoch.append({{"epoch", epoch},
                          {"global_step", record.position.global_step},
                          {"samples_seen", record.position.consumed_samples},
+                         {"world_size", std::ssize(record.ranks)},
                          {"lr", record.learning_rate},
                          {"train_loss_sum", record.training.loss_sum},
                          {"train_loss", record.training.mean_loss()},
@@ -71,13 +86,8 @@ void Recorder::record_epoch(const EpochRecord& record, const Horizon& horizon) {
                          {"train_seconds", record.train_seconds},
                          {"val_seconds", record.validation_seconds},
                          {"images_per_second", images_per_second}});
-  history_.rank.append({{"train_samples", record.rank_samples},
-                        {"train_seconds", record.train_seconds},
-                        {"data_wait_seconds", record.data_wait_seconds},
-                        {"comm_wait_seconds", record.comm_wait_seconds},
-                        {"compute_seconds", record.train_seconds - record.data_wait_seconds -
-                                                record.comm_wait_seconds},
-                        {"peak_rss_bytes", record.rank_peak_rss_bytes}});
+  history_.rank.append(rows_of(record.ranks));
+  if (record.confusion) history_.confusion = *record.confusion;
 
   std::string text = fmt::format("epoch {}/{} done in {}: train loss {:.4f}, accuracy {:.2f} %",
                                  epoch + 1, horizon.epochs, duration_text(seconds),

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lockstep/base/error.hpp"
+#include "lockstep/io/checkpoint_store.hpp"
 
 namespace lockstep {
 namespace {
@@ -20,7 +21,7 @@ bool RunDirectory::holds_run() const {
     std::error_code ignored;
     if (std::filesystem::exists(path_ / name, ignored)) return true;
   }
-  return false;
+  return !CheckpointStore(checkpoints_).list().empty();
 }
 
 std::filesystem::path RunDirectory::trace(int rank) const {
@@ -28,12 +29,15 @@ std::filesystem::path RunDirectory::trace(int rank) const {
 }
 
 void RunDirectory::create() const {
-  std::error_code status;
-  std::filesystem::create_directories(checkpoints(), status);
-  if (status) {
-    throw Error("make the run's directory " + checkpoints().string(), status.message(),
-                "choose another place with --output_dir");
-  }
+  const auto make = [](const std::filesystem::path& path, const char* setting) {
+    std::error_code status;
+    std::filesystem::create_directories(path, status);
+    if (!status) return;
+    throw UsageError("make the directory " + path.string(), status.message(),
+                     std::string("choose another place with --") + setting);
+  };
+  make(path_, "output_dir");
+  make(checkpoints_, checkpoints_.parent_path() == path_ ? "output_dir" : "checkpoint_dir");
 }
 
 void RunDirectory::remove_run() const {
@@ -41,6 +45,11 @@ void RunDirectory::remove_run() const {
     std::error_code status;
     std::filesystem::remove_all(path_ / name, status);
     if (status) throw Error("remove " + (path_ / name).string(), status.message());
+  }
+  for (const CheckpointEntry& entry : CheckpointStore(checkpoints_).list()) {
+    std::error_code status;
+    std::filesystem::remove(entry.path, status);
+    if (status) throw Error("remove " + entry.path.string(), status.message());
   }
 }
 

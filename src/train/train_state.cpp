@@ -3,6 +3,7 @@
 #include <cstring>
 #include <deque>
 #include <mutex>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 
+#include "lockstep/base/error.hpp"
 #include "lockstep/base/philox.hpp"
 #include "lockstep/model/dtype.hpp"
 #include "lockstep/model/named_tensor.hpp"
@@ -31,6 +33,7 @@ struct ScalarField {
   const char* units;
   Placement placement;
   void* value;
+  bool summed = false;  // of one a rank: whether the ranks' values add up to something
 };
 
 // What optimizer and scaler carry in plain numbers.
@@ -50,32 +53,37 @@ std::vector<ScalarField> scalar_fields(LoopState& loop, StepCounters& counters) 
     return ScalarField{path, DType::int64, units, Placement::replicated, &value};
   };
   const auto own = [](const char* path, const char* units, std::int64_t& value) {
-    return ScalarField{path, DType::int64, units, Placement::per_rank, &value};
+    return ScalarField{path, DType::int64, units, Placement::per_rank, &value, /*summed=*/true};
   };
-  const auto own_real = [](const char* path, const char* units, double& value) {
-    return ScalarField{path, DType::float64, units, Placement::per_rank, &value};
+  const auto own_sum = [](const char* path, double& value) {
+    return ScalarField{path, DType::float64, "nats", Placement::per_rank, &value, /*summed=*/true};
+  };
+  const auto own_seconds = [](const char* path, double& value) {
+    return ScalarField{path, DType::float64, "s", Placement::per_rank, &value};
   };
   std::vector<ScalarField> fields{
       shared("/sampler/epoch", "epochs", loop.position.epoch),
       shared("/sampler/offset", "samples", loop.position.offset),
       shared("/sampler/consumed_samples", "samples", loop.position.consumed_samples),
       shared("/sampler/global_step", "steps", loop.position.global_step),
+      shared("/sampler/global_batch", "samples", loop.step_size.global_batch),
+      shared("/sampler/largest_share", "samples", loop.step_size.largest_share),
       shared("/schedule/horizon_epochs", "epochs", loop.horizon.epochs),
       shared("/schedule/horizon_samples", "samples", loop.horizon.samples),
       {"/schedule/learning_rate", DType::float64, "1", Placement::replicated, &loop.learning_rate},
-      own_real("/meters/train_seconds", "s", loop.train_seconds),
-      own_real("/meters/data_wait_seconds", "s", loop.data_wait_seconds),
-      own_real("/meters/comm_wait_seconds", "s", loop.comm_wait_seconds),
-      own_real("/meters/interval_seconds", "s", loop.interval_seconds),
+      own_seconds("/meters/train_seconds", loop.train_seconds),
+      own_seconds("/meters/data_wait_seconds", loop.data_wait_seconds),
+      own_seconds("/meters/comm_wait_seconds", loop.comm_wait_seconds),
+      own_seconds("/meters/interval_seconds", loop.interval_seconds),
       shared("/optimizer/applied_steps", "steps", counters.applied_steps),
       shared("/optimizer/skipped_steps", "steps", loop.skipped_steps),
       shared("/optimizer/skipped_in_row", "steps", loop.skipped_in_row),
-      own_real("/meters/epoch_loss_sum", "nats", loop.epoch_tally.loss_sum),
+      own_sum("/meters/epoch_loss_sum", loop.epoch_tally.loss_sum),
       own("/meters/epoch_correct", "samples", loop.epoch_tally.correct),
       own("/meters/epoch_correct_top5", "samples", loop.epoch_tally.correct_top5),
       own("/meters/epoch_nonfinite", "samples", loop.epoch_tally.nonfinite),
       own("/meters/epoch_samples", "samples", loop.epoch_tally.samples),
-      own_real("/meters/interval_loss_sum", "nats", loop.interval_tally.loss_sum),
+      own_sum("/meters/interval_loss_sum", loop.interval_tally.loss_sum),
       own("/meters/interval_correct", "samples", loop.interval_tally.correct),
       own("/meters/interval_correct_top5", "samples", loop.interval_tally.correct_top5),
       own("/meters/interval_nonfinite", "samples", loop.interval_tally.nonfinite),
@@ -122,13 +130,57 @@ std::vector<NamedTensor> replica_tensors_by_path(Replica& replica) {
   return tensors;
 }
 
+/// The number of ranks that wrote a data set with one row a rank.
+std::int64_t ranks_in(const ArrayFileReader& reader, const char* path) {
+  const ArrayInfo* info = reader.find(path);
+  return info == nullptr || info->shape.empty() ? 0 : info->shape.front();
+}
+
+/// This rank's part of what other ranks than these measured: of counts and sums, so that they add
+/// up, all on rank 0 and nothing elsewhere; of times rank 0's everywhere.
+template <typename T>
+T redistributed(const std::vector<std::byte>& bytes, bool summed, int rank) {
+  std::vector<T> values(bytes.size() / sizeof(T));
+  std::memcpy(values.data(), bytes.data(), bytes.size());
+  if (!summed) return values.empty() ? T{} : values.front();
+  return rank == 0 ? std::accumulate(values.begin(), values.end(), T{}) : T{};
+}
+
+void restore_scalar(ArrayFileReader& reader, const ScalarField& scalar, Communicator& comm) {
+  const bool own = scalar.placement == Placement::per_rank;
+  if (!own || ranks_in(reader, scalar.path) == comm.size()) {
+    reader.read({.path = scalar.path,
+                 .dtype = scalar.dtype,
+                 .shape = scalar_shape(scalar, comm.size()),
+                 .data = scalar.value,
+                 .placement = scalar.placement});
+    return;
+  }
+  const std::vector<std::byte> bytes = reader.read(scalar.path);
+  if (scalar.dtype == DType::int64) {
+    *static_cast<std::int64_t*>(scalar.value) =
+        redistributed<std::int64_t>(bytes, scalar.summed, comm.rank());
+  } else {
+    *static_cast<double*>(scalar.value) = redistributed<double>(bytes, scalar.summed, comm.rank());
+  }
+}
+
 at::Tensor generator_state() {
   at::Generator generator = at::detail::getDefaultCPUGenerator();
   const std::scoped_lock lock(generator.mutex());
   return generator.get_state();
 }
 
-void restore_generator(const at::Tensor& state) {
+/// A rank that the checkpoint knows gets its state back; others keep their own.
+void restore_generator(ArrayFileReader& reader, int rank) {
+  const at::Tensor state = generator_state();
+  const std::int64_t ranks = ranks_in(reader, generator_path);
+  const std::vector<std::byte> states = reader.read(generator_path);
+  check(std::ssize(states) == ranks * state.numel(), "restore the state of random numbers",
+        "that of this LibTorch has another size than the checkpoint's");
+  if (rank >= ranks) return;
+  std::memcpy(state.data_ptr(), states.data() + rank * state.numel(),
+              static_cast<std::size_t>(state.numel()));
   at::Generator generator = at::detail::getDefaultCPUGenerator();
   const std::scoped_lock lock(generator.mutex());
   generator.set_state(state);
@@ -192,7 +244,7 @@ StateSnapshot::StateSnapshot(Replica& replica, const LoopState& loop, const Metr
                             .shape = {world_size, generator.numel()},
                             .data = generator.const_data_ptr(),
                             .placement = Placement::per_rank});
-  for (ArrayView& array : arrays_of(storage.history, "/metrics", world_size)) {
+  for (ArrayView& array : arrays_of(storage.history, "/metrics")) {
     storage.arrays.push_back(std::move(array));
   }
 }
@@ -203,7 +255,7 @@ const std::vector<ArrayView>& StateSnapshot::arrays() const {
   return storage_->arrays;
 }
 
-Position read_position(ArrayFileReader& reader, IoThread& io) {
+LoopState read_loop_state(ArrayFileReader& reader, IoThread& io) {
   LoopState loop;
   StepCounters counters;
   for (const ScalarField& scalar : scalar_fields(loop, counters)) {
@@ -212,7 +264,7 @@ Position read_position(ArrayFileReader& reader, IoThread& io) {
       reader.read({.path = scalar.path, .dtype = scalar.dtype, .shape = {}, .data = scalar.value});
     });
   }
-  return loop.position;
+  return loop;
 }
 
 void restore_model(ArrayFileReader& reader, IoThread& io, Model& model, bool averaged) {
@@ -225,26 +277,15 @@ void restore_state(ArrayFileReader& reader, IoThread& io, Communicator& io_comm,
   restore_tensors(reader, io, replica_tensors_by_path(replica));
   StepCounters counters = counters_of(replica);
   for (const ScalarField& scalar : scalar_fields(loop, counters)) {
-    io.run([&] {
-      reader.read({.path = scalar.path,
-                   .dtype = scalar.dtype,
-                   .shape = scalar_shape(scalar, io_comm.size()),
-                   .data = scalar.value,
-                   .placement = scalar.placement});
-    });
+    io.run([&] { restore_scalar(reader, scalar, io_comm); });
   }
   replica.optimizer().restore_applied_steps(counters.applied_steps);
   if (counters.scaler) replica.scaler()->restore(*counters.scaler);
 
-  const at::Tensor generator = generator_state();
   io.run([&] {
-    ArrayTarget target = target_of(generator_path, generator);
-    target.shape = {io_comm.size(), generator.numel()};
-    target.placement = Placement::per_rank;
-    reader.read(target);
-    history = read_history(reader, "/metrics", io_comm);
+    restore_generator(reader, io_comm.rank());
+    history = read_history(reader, "/metrics");
   });
-  restore_generator(generator);
 }
 
 void seed_generator(std::uint64_t seed, int rank) {

@@ -7,8 +7,6 @@
 #include <sys/resource.h>
 
 #include "lockstep/comm/agreement.hpp"
-#include "lockstep/io/atomic_text.hpp"
-#include "lockstep/io/checkpoint_file.hpp"
 #include "lockstep/train/train_state.hpp"
 
 namespace lockstep {
@@ -40,7 +38,13 @@ Trainer::Trainer(const TrainerParts& parts, LoopState loop, MetricsHistory histo
       profiler_(parts.options.enable_profiling ? parts.directory.trace(parts.comm.rank())
                                                : std::filesystem::path()),
       recorder_(parts.log, history_),
-      store_(parts.directory.checkpoints()),
+      writer_({.options = parts.options,
+               .directory = parts.directory,
+               .groups = parts.groups,
+               .comm = parts.io_comm,
+               .io = parts.io,
+               .log = parts.log,
+               .seconds = parts_.seconds}),
       agreement_(parts.comm) {}
 
 std::int64_t Trainer::epochs_to_do() const {
@@ -58,7 +62,11 @@ std::string Trainer::max_steps_reason() const {
 }
 
 std::int64_t Trainer::samples_per_epoch() const {
-  return loop_.horizon.samples / loop_.horizon.epochs;
+  return samples_in_epoch(parts_.training_samples, parts_.plan);
+}
+
+bool Trainer::within_epoch() const {
+  return window_at(parts_.training_samples, loop_.position.offset, parts_.plan).has_value();
 }
 
 TrainEnd Trainer::run() {
@@ -68,21 +76,25 @@ TrainEnd Trainer::run() {
     // All ranks are here: what they have under way comes to its end, so that they can leave.
     agreement_.settle();
     if (pending_) pending_->sums.finish();
+    writer_.settle();
     throw;
   }
 }
 
 TrainEnd Trainer::run_epochs() {
   began_ = parts_.seconds();
+  metrics_time_.written = checkpoint_time_.written = began_;
   while (loop_.position.epoch < epochs_to_do() && !max_steps_done()) {
     if (const std::optional<TrainEnd> end = run_epoch()) return *end;
   }
   agreement_.settle();
+  writer_.finish();
   if (loop_.position.epoch >= loop_.horizon.epochs) return TrainEnd::finished;
-  note_stop({.reason = max_steps_done() ? max_steps_reason()
-                                        : fmt::format("stop_after_epochs = {}", epochs_to_do()),
-             .step = loop_.position.global_step,
-             .restart = false});
+  writer_.note_stop({.reason = max_steps_done()
+                                   ? max_steps_reason()
+                                   : fmt::format("stop_after_epochs = {}", epochs_to_do()),
+                     .step = loop_.position.global_step,
+                     .restart = false});
   return TrainEnd::stopped_as_told;
 }
 
@@ -90,10 +102,19 @@ std::optional<TrainEnd> Trainer::run_epoch() {
   parts_.training.start_epoch(loop_.position.epoch, loop_.position.offset);
   while (run_window()) {
     if (loop_.skipped_in_row >= parts_.options.max_skipped_steps) give_up();
-    const Wishes agreed = agreement_.exchange({.stop_signal = parts_.stop.signal()});
+    const Wishes agreed = agreement_.exchange(wishes());
+    if (agreed.write_failed) writer_.finish();
     if (agreed.stop_signal != 0) return stop_early(static_cast<int>(agreed.stop_signal));
+    const std::int64_t every = parts_.options.save_every_steps;
+    if (agreed.checkpoint_due || (every > 0 && loop_.position.global_step % every == 0)) {
+      checkpoint_due_ = true;
+    }
     // An epoch whose last window is done is finished, with what belongs to its end.
-    if (max_steps_done() && loop_.position.offset < samples_per_epoch()) return stop_at_max_steps();
+    if (!within_epoch()) continue;
+    if (max_steps_done()) return stop_at_max_steps();
+    if (checkpoint_due_ || agreed.metrics_due) finish_log_point();
+    if (agreed.metrics_due) write_metrics_file();
+    if (checkpoint_due_) save_checkpoint();
   }
   finish_log_point();
   finish_epoch();
@@ -226,10 +247,11 @@ void Trainer::show_progress() {
 void Trainer::finish_epoch() {
   EpochRecord record;
   record.training = reduced(parts_.comm, loop_.epoch_tally, "sums of an epoch");
-  record.rank_samples = loop_.epoch_tally.samples;
   record.train_seconds = loop_.train_seconds;
-  record.data_wait_seconds = loop_.data_wait_seconds;
-  record.comm_wait_seconds = loop_.comm_wait_seconds;
+  RankRecord mine{.train_samples = loop_.epoch_tally.samples,
+                  .train_seconds = loop_.train_seconds,
+                  .data_wait_seconds = loop_.data_wait_seconds,
+                  .comm_wait_seconds = loop_.comm_wait_seconds};
   record.skipped_steps = loop_.skipped_steps;
   record.learning_rate = loop_.learning_rate;
   ++loop_.position.epoch;
@@ -245,24 +267,29 @@ void Trainer::finish_epoch() {
   const bool at_horizon = epochs_done == loop_.horizon.epochs;
   if (parts_.validation != nullptr && due(parts_.options.eval_every, epochs_done, at_horizon)) {
     const double began = parts_.seconds();
-    record.validation = validate();
+    Evaluation evaluation = validate();
+    record.validation = evaluation.tally;
+    record.confusion = std::move(evaluation.confusion);
     record.validation_seconds = parts_.seconds() - began;
   }
-  record.rank_peak_rss_bytes = peak_rss_bytes();
+  mine.peak_rss_bytes = peak_rss_bytes();
+  record.ranks = gathered(parts_.comm, mine);
   recorder_.record_epoch(record, loop_.horizon);
   write_metrics_file();
   const bool last = epochs_done == epochs_to_do() || max_steps_done();
-  if (last || due(parts_.options.save_every, epochs_done, last)) save_checkpoint();
+  if (last || checkpoint_due_ || due(parts_.options.save_every, epochs_done, last)) {
+    save_checkpoint();
+  }
 }
 
-Tally Trainer::validate() {
+Evaluation Trainer::validate() {
   // Where evaluate() throws the weights stay exchanged, but the run is over then.
   WeightAverage* average = parts_.replica.average();
   if (average != nullptr) average->exchange();
-  const Tally tally =
-      evaluate(parts_.replica.model(), parts_.precision, *parts_.validation, parts_.comm);
+  Evaluation evaluation = evaluate(parts_.replica.model(), parts_.precision, *parts_.validation,
+                                   parts_.classes, parts_.comm);
   if (average != nullptr) average->exchange();
-  return tally;
+  return evaluation;
 }
 
 TrainEnd Trainer::stop_early(int signal) {
@@ -282,15 +309,17 @@ void Trainer::stop_here(const std::string& reason, bool restart) {
   parts_.log.info(fmt::format("stopping for {} after step {}", reason, step));
   write_metrics_file();
   save_checkpoint();
-  note_stop({.reason = reason, .step = step, .restart = restart});
+  writer_.finish();
+  writer_.note_stop({.reason = reason, .step = step, .restart = restart});
 }
 
 void Trainer::give_up() {
   finish_log_point();
   write_metrics_file();
+  writer_.finish();
   const std::string reason =
       fmt::format("the gradients of {} steps in a row were not finite", loop_.skipped_in_row);
-  note_stop({.reason = reason, .step = loop_.position.global_step, .restart = false});
+  writer_.note_stop({.reason = reason, .step = loop_.position.global_step, .restart = false});
   const GradScaler* scaler = parts_.replica.scaler();
   throw AgreedError(
       ExitCode::failure, fmt::format("train on after step {}", loop_.position.global_step),
@@ -302,37 +331,32 @@ void Trainer::give_up() {
           parts_.directory.checkpoints().string() + " are from before and stay");
 }
 
+Wishes Trainer::wishes() {
+  Wishes mine{.stop_signal = parts_.stop.signal(), .write_failed = writer_.look()};
+  if (parts_.comm.rank() != 0) return mine;
+  const double now = parts_.seconds();
+  const auto due_again = [now](auto& time, double interval) {
+    if (interval <= 0.0 || time.wished || now - time.written < interval) return false;
+    time.wished = true;
+    return true;
+  };
+  mine.checkpoint_due = due_again(checkpoint_time_, 60.0 * parts_.options.save_every_minutes);
+  mine.metrics_due = due_again(metrics_time_, parts_.options.metrics_interval);
+  return mine;
+}
+
 void Trainer::write_metrics_file() {
-  parts_.io.run([this] {
-    write_metrics(parts_.directory.metrics(), history_, parts_.groups, parts_.io_comm);
-  });
+  writer_.write_metrics(history_);
+  metrics_time_ = {.written = parts_.seconds()};
 }
 
 void Trainer::save_checkpoint() {
   const double began = parts_.seconds();
-  const StateSnapshot snapshot(parts_.replica, loop_, history_, parts_.comm.size());
-  const std::int64_t step = loop_.position.global_step;
-  const WriteReport report = parts_.io.run([&] {
-    const WriteReport written = write_checkpoint(
-        store_.path(step), {.arrays = snapshot.arrays(), .attributes = {}, .groups = parts_.groups},
-        parts_.io_comm);
-    if (parts_.options.keep_last > 0) {
-      store_.prune(step, parts_.options.keep_last, parts_.io_comm);
-    }
-    return written;
-  });
-  const double seconds = parts_.seconds() - began;
-  parts_.log.info(fmt::format("saved {} ({:.1f} MB in {})", store_.path(step).string(),
-                              static_cast<double>(report.file_bytes) * 1e-6,
-                              duration_text(seconds)));
-  parts_.log.event("checkpoint", {{"path", store_.path(step).string()},
-                                  {"global_step", step},
-                                  {"bytes", report.file_bytes},
-                                  {"seconds", seconds}});
-}
-
-void Trainer::note_stop(const StopNote& note) {
-  if (parts_.comm.rank() == 0) write_text_atomically(parts_.directory.stop(), json_text(note));
+  writer_.save_checkpoint(
+      std::make_unique<StateSnapshot>(parts_.replica, loop_, history_, parts_.comm.size()),
+      loop_.position.global_step, began);
+  checkpoint_due_ = false;
+  checkpoint_time_ = {.written = parts_.seconds()};
 }
 
 }  // namespace lockstep

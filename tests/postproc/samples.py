@@ -15,6 +15,7 @@ EPOCH = {
     "epoch": [0, 1, 2],
     "global_step": [2, 4, 6],
     "samples_seen": [10, 20, 30],
+    "world_size": [2, 2, 2],
     "lr": [0.1, 0.05, 0.0],
     "train_loss_sum": [20.0, 10.0, 5.0],
     "train_loss": [2.0, 1.0, 0.5],
@@ -65,7 +66,10 @@ STEP = {
     "elapsed_seconds": [30.0, 50.0, 80.0, 100.0, 125.0, 155.5],
 }
 
+CONFUSION = [[2, 1], [0, 1]]
+
 UNITS = {
+    "world_size": "ranks",
     "epoch": "epochs", "global_step": "optimizer steps", "samples_seen": "samples", "lr": "1",
     "train_loss_sum": "nats", "train_loss": "nats per sample", "train_correct": "samples",
     "train_samples": "samples", "train_accuracy": "1", "val_loss_sum": "nats",
@@ -96,6 +100,9 @@ def write_tables(parent, epochs=3):
         for name, values in columns.items():
             array = np.array(values)[:length]
             parent.create_dataset(f"{group}/{name}", data=array).attrs["units"] = UNITS[name]
+    # What the last of three epochs left; that of the first is not known any more.
+    counts = np.array(CONFUSION if epochs == 3 else np.zeros((0, 0)), np.int64)
+    parent.create_dataset("validation/confusion", data=counts).attrs["units"] = "samples"
 
 
 def write_metrics(path, epochs=3):

@@ -89,6 +89,17 @@ METRICS = (
                                             "but /epoch/train_samples[2] = 10"]),
 )
 
+METRICS += (
+    (delete("validation"), ["/validation/confusion: no such data set"]),
+    (swap("validation/confusion", np.ones((2, 3), np.int64)),
+     ["/validation/confusion: int64 (2, 3) instead of a square"]),
+    (put("validation/confusion", (0, 0), -1), ["/validation/confusion: -1 is negative"]),
+    (put("validation/confusion", slice(None), [[3, 0], [0, 1]]),
+     ["/validation/confusion: its diagonal's sum is 4, but /epoch/val_correct[2] = 3"]),
+    (put("validation/confusion", slice(None), [[2, 2], [0, 1]]),
+     ["/validation/confusion: its sum is 5, but /epoch/val_samples[2] = 4"]),
+)
+
 CHECKPOINT = (
     (delete("model"), ["/model: no such group"]),
     (delete("optimizer"), ["/optimizer: no such group"]),

@@ -45,6 +45,9 @@ class Predict(harness.RunTestCase):
                 np.testing.assert_array_equal(file["label"][()], labels)
             np.testing.assert_array_equal(predicted, logits.argmax(axis=1))
             self.assertEqual((predicted == labels).sum(), metrics["epoch/val_correct"][-1])
+            confusion = np.zeros((10, 10), np.int64)
+            np.add.at(confusion, (labels, predicted), 1)
+            np.testing.assert_array_equal(metrics["validation/confusion"], confusion)
             self.assertAlmostEqual(mean_loss(logits, labels), metrics["epoch/val_loss"][-1], 5)
             first = logits if first is None else first
             np.testing.assert_allclose(logits, first, rtol=1e-5, atol=1e-6)

@@ -1,6 +1,7 @@
 """A run that was stopped, killed or resumed ends as if nothing had happened."""
 
 import json
+import math
 import os
 import signal
 import subprocess
@@ -8,6 +9,7 @@ import time
 import unittest
 
 import h5py
+import numpy as np
 
 import harness
 
@@ -83,10 +85,76 @@ class Resume(harness.RunTestCase):
     def test_auto_in_an_empty_directory_starts_from_the_beginning(self):
         self.train(2, "run", "--epochs", 1, "--resume_from", "auto")
 
-    def test_another_number_of_ranks_is_refused(self):
-        self.train(2, "run", "--epochs", 2, "--stop_after_epochs", 1)
-        result = self.train(3, "run", "--epochs", 2, "--resume_from", "auto", expect=2)
-        self.assertIn("ranks was 2 and is now 3", result.stderr)
+    def test_further_checkpoints_by_step_and_time_can_be_gone_on_from(self):
+        # 40 samples in global batches of 16: three steps an epoch.
+        self.train(2, "straight", "--epochs", 3, "--save_every_steps", 2, "--keep_last", 0)
+        saved = sorted((self.directory / "straight" / "checkpoints").glob("step_*.h5"))
+        self.assertEqual([int(path.stem[5:]) for path in saved], [2, 3, 4, 6, 8, 9])
+        for number, file in enumerate(saved[:3]):
+            self.train(2, f"from_{number}", "--epochs", 3, "--resume_from", file)
+            self.assert_same_datasets(self.checkpoint("straight"),
+                                      self.checkpoint(f"from_{number}"))
+        self.train(2, "by_time", "--epochs", 3, "--save_every_minutes", 1e-9, "--save_every", 0,
+                   "--keep_last", 0)
+        # A rank's wish at step k is known at step k + 1.
+        saved = {path.name for path in (self.directory / "by_time" / "checkpoints").iterdir()}
+        self.assertIn("step_000000000002.h5", saved)
+        self.assert_same_datasets(self.checkpoint("straight"), self.checkpoint("by_time"))
+
+    def test_writing_behind_the_training_changes_nothing(self):
+        frequent = ["--epochs", 3, "--save_every_steps", 1, "--keep_last", 0]
+        self.train(2, "behind", *frequent, "--metrics_interval", 1e-9)
+        self.train(2, "at_once", *frequent, "--checkpoint_write", "sync")
+        for path in sorted((self.directory / "behind" / "checkpoints").glob("step_*.h5")):
+            self.assert_same_datasets(path, self.directory / "at_once" / "checkpoints" / path.name)
+        self.assert_same_datasets(self.directory / "behind" / "metrics.h5",
+                                  self.directory / "at_once" / "metrics.h5")
+
+    def test_checkpoints_may_lie_elsewhere(self):
+        elsewhere = self.directory / "elsewhere"
+        arguments = ["--epochs", 2, "--checkpoint_dir", elsewhere]
+        self.train(2, "run", *arguments, "--stop_after_epochs", 1)
+        self.assertFalse((self.directory / "run" / "checkpoints").exists())
+        result = self.train(2, "run", *arguments, "--resume_from", "auto")
+        self.assertIn("resumed from " + str(elsewhere), result.stdout)
+        result = self.train(2, "other", *arguments, expect=2)
+        self.assertIn("already holds", result.stderr)
+        self.train(2, "other", *arguments, "--overwrite")
+        self.assertEqual(len(list(elsewhere.glob("step_*.h5"))), 2)
+        self.train(2, "straight", "--epochs", 2)
+        self.assert_same_datasets(self.checkpoint("straight"), max(elsewhere.glob("step_*.h5")))
+        evaluation = harness.run(2, "--checkpoint", elsewhere, name="eval")
+        self.assertEqual(evaluation.returncode, 0, evaluation.stderr)
+
+    def test_a_new_end_must_be_asked_for(self):
+        self.train(1, "run", "--epochs", 2)
+        result = self.train(1, "run", "--epochs", 4, "--resume_from", "auto", expect=2)
+        self.assertIn("--new_horizon", result.stderr)
+        self.train(1, "run", "--epochs", 4, "--resume_from", "auto", "--new_horizon")
+        with h5py.File(self.checkpoint("run")) as file:
+            self.assertEqual(file["schedule/horizon_epochs"][()], 4)
+            self.assertEqual(file["sampler/epoch"][()], 4)
+            # A cosine that aims at 160 samples: its value at each epoch's last step, by hand.
+            rates = file["metrics/epoch/lr"][2:]
+        for rate, consumed in zip(rates, (112, 152)):
+            self.assertAlmostEqual(rate, 0.005 * (1 + math.cos(math.pi * consumed / 160)), 12)
+
+    def test_other_data_must_be_asked_for(self):
+        for name, seed in (("before.h5", 1), ("after.h5", 2)):
+            draw = np.random.default_rng(seed)
+            with h5py.File(self.directory / name, "w") as file:
+                file["images"] = draw.normal(size=(40, 1, 8, 8)).astype(np.float32)
+                file["labels"] = np.arange(40) % 10
+        arguments = ["--epochs", 2, "--dataset", "hdf5", "--train_data"]
+        before, after = self.directory / "before.h5", self.directory / "after.h5"
+        self.train(1, "run", *arguments, before, "--max_steps", 2)
+        result = self.train(1, "run", *arguments, after, "--resume_from", "auto", expect=2)
+        self.assertIn("fingerprint", result.stderr)
+        self.assertIn("--new_data", result.stderr)
+        self.train(1, "run", *arguments, after, "--resume_from", "auto", "--new_data")
+        with h5py.File(self.directory / "run" / "metrics.h5") as file:
+            self.assertEqual(file["epoch/train_samples"][:].tolist(), [40, 40])
+            self.assertEqual(file["epoch/samples_seen"][:].tolist(), [56, 96])
 
     def test_settings_of_the_trajectory_may_not_change(self):
         self.train(1, "run", "--epochs", 2, "--stop_after_epochs", 1)

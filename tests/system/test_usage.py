@@ -62,6 +62,13 @@ class Usage(harness.RunTestCase):
             capture_output=True, text=True, timeout=harness.DEADLINE)
         self.assert_refused(result, "rank 2", "not those of rank 0")
 
+    def test_settings_of_what_is_not_chosen_are_named(self):
+        result = self.train(1, "run", "--epochs", 1, "--optimizer", "adamw", "--momentum", "0.5",
+                            "--nesterov", "--val_fraction", "0.1")
+        self.assertIn("without effect, since optimizer is adamw and not sgd: momentum, nesterov",
+                      result.stdout)
+        self.assertIn("since dataset is synthetic and not hdf5: val_fraction", result.stdout)
+
     def test_unknown_command_names_the_nearest(self):
         result = harness.run(0, name="trian", cwd=self.directory)
         self.assert_refused(result, "trian", "train")

@@ -39,6 +39,9 @@ class RunSettings {
   /// checkpoint have been taken over.
   void check_training() const;
 
+  /// What was set although the component it belongs to is not chosen, one text a component.
+  std::vector<std::string> idle_settings() const;
+
   ReplicaOptions replica_options(const Precision& precision) const;
 
   // Those chosen by name.

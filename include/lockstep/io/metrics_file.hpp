@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <string_view>
 #include <vector>
@@ -10,27 +12,42 @@
 
 namespace lockstep {
 
-/// What a run has measured so far, as metrics.h5 and a checkpoint's /metrics hold it. `epoch` and
-/// `step` have the same number of rows on every rank and rank 0's values count; `rank` holds this
-/// rank's own values, one row an epoch.
+/// How many samples of each class a classifier took for which.
+struct ConfusionMatrix {
+  ConfusionMatrix() = default;
+  explicit ConfusionMatrix(std::int64_t number_of_classes)
+      : classes(number_of_classes),
+        counts(static_cast<std::size_t>(number_of_classes * number_of_classes)) {}
+
+  bool empty() const { return classes == 0; }
+  std::int64_t& at(std::int64_t label, std::int64_t predicted) {
+    return counts[static_cast<std::size_t>(label * classes + predicted)];
+  }
+
+  std::int64_t classes = 0;
+  std::vector<std::int64_t> counts;  ///< samples [label, predicted], row by row
+};
+
+/// What a run has measured so far, as metrics.h5 and a checkpoint's /metrics hold it. Every rank
+/// holds all of it in the same shape; where values differ, rank 0's count. `rank` has one row an
+/// epoch; `confusion` is the last validation's.
 struct MetricsHistory {
   /// The columns of format version 1, without rows.
   MetricsHistory();
 
   MetricsTable epoch;
-  MetricsTable rank;
+  RankTable rank;
   MetricsTable step;
+  ConfusionMatrix confusion;
 };
 
 /// The history as data sets <prefix>/epoch/<quantity>[epoch], <prefix>/rank/<quantity>[epoch, rank]
-/// and <prefix>/step/<quantity>[log point]. The views borrow from `history`.
-std::vector<ArrayView> arrays_of(const MetricsHistory& history, std::string_view prefix,
-                                 int world_size);
+/// <prefix>/step/<quantity>[log point] and <prefix>/validation/confusion[label, predicted]. The
+/// views borrow from `history`.
+std::vector<ArrayView> arrays_of(const MetricsHistory& history, std::string_view prefix);
 
-/// The reverse: each rank gets its own column of <prefix>/rank. Collective; called on the IO
-/// thread. Throws Error where a quantity is missing or the file was written by another number of
-/// ranks.
-MetricsHistory read_history(ArrayFileReader& file, std::string_view prefix, Communicator& comm);
+/// The reverse. Collective; called on the IO thread. Throws Error where a quantity is missing.
+MetricsHistory read_history(ArrayFileReader& file, std::string_view prefix);
 
 /// format="lockstep.metrics".
 FileFormat metrics_format();

@@ -12,6 +12,8 @@
 namespace lockstep {
 
 using MetricsValue = std::variant<std::int64_t, double>;
+/// A value a column, by name.
+using MetricsRow = std::vector<std::pair<std::string_view, MetricsValue>>;
 
 /// One quantity over time.
 struct MetricsColumn {
@@ -21,6 +23,7 @@ struct MetricsColumn {
 
   /// int64 or float64.
   DType dtype() const;
+  bool operator==(const MetricsColumn&) const = default;
 };
 
 /// Columns of equal length. A row gives each column one value of its type.
@@ -33,7 +36,7 @@ class MetricsTable {
   std::int64_t rows() const;
 
   /// Throws Error unless every column is named exactly once with a value of its type.
-  void append(const std::vector<std::pair<std::string_view, MetricsValue>>& row);
+  void append(const MetricsRow& row);
 
   /// Drops all rows after the first `rows`; throws Error where there are fewer.
   void truncate(std::int64_t rows);
@@ -47,6 +50,30 @@ class MetricsTable {
 
  private:
   std::vector<MetricsColumn> columns_;
+};
+
+/// Columns of one value a row and rank, row by row: values[row * ranks() + rank]. As wide as the
+/// most ranks that ever were: where a row had fewer, counts are 0 and reals NaN.
+class RankTable {
+ public:
+  /// The columns, without rows.
+  explicit RankTable(std::vector<MetricsColumn> columns);
+
+  const std::vector<MetricsColumn>& columns() const { return columns_; }
+  std::int64_t ranks() const { return ranks_; }
+  std::int64_t rows() const;
+
+  /// Throws Error as MetricsTable::append() does.
+  void append(const std::vector<MetricsRow>& row_of_rank);
+
+  /// Replaces all values; throws Error where names, types or lengths do not fit.
+  void assign(std::vector<MetricsColumn> columns, std::int64_t ranks);
+
+ private:
+  void widen(std::int64_t ranks);
+
+  std::vector<MetricsColumn> columns_;
+  std::int64_t ranks_ = 0;
 };
 
 }  // namespace lockstep

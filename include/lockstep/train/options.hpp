@@ -6,6 +6,7 @@
 
 #include "lockstep/base/field.hpp"
 #include "lockstep/train/precision.hpp"
+#include "lockstep/train/run_directory.hpp"
 
 namespace lockstep {
 
@@ -25,10 +26,19 @@ struct TrainOptions {
 
   std::int64_t eval_every = 1;
   std::int64_t save_every = 1;
+  std::int64_t save_every_steps = 0;
+  double save_every_minutes = 0.0;
+  std::string checkpoint_write = "async";
   std::int64_t keep_last = 3;
   std::int64_t log_interval = 10;
+  double metrics_interval = 30.0;
+  std::string run_name;
   std::string output_dir = "runs/lockstep";
+  std::string checkpoint_dir = "auto";
   std::string resume_from = "none";
+  std::string on_resize = "keep_global_batch";
+  bool new_horizon = false;
+  bool new_data = false;
   bool overwrite = false;
   std::optional<std::int64_t> stop_after_epochs;
   std::optional<std::int64_t> max_steps;
@@ -40,6 +50,9 @@ struct TrainOptions {
 
 /// What the options ask to compute in.
 PrecisionRequest precision_request(const TrainOptions& options);
+
+/// Where the options say that the run writes.
+RunDirectory run_directory(const TrainOptions& options);
 
 /// Tables of the options, in the groups help shows them in. The fields refer to `options`.
 FieldTable training_fields(TrainOptions& options);

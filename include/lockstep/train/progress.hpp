@@ -22,11 +22,19 @@ struct Horizon {
   std::int64_t samples = 1;  ///< all epochs'
 };
 
+/// How large a run's steps are; fixed when it begins, and kept where it goes on with another number
+/// of ranks.
+struct StepSize {
+  std::int64_t global_batch = 1;   ///< samples an optimizer step
+  std::int64_t largest_share = 1;  ///< samples a rank has to hold at once, at most
+};
+
 /// What is carried from step to step beside weights and optimizer state. The tallies are this
 /// rank's own.
 struct LoopState {
   Position position;
   Horizon horizon;
+  StepSize step_size;
   std::int64_t skipped_steps = 0;   ///< whose gradient was not finite
   std::int64_t skipped_in_row = 0;  ///< of these, those since the last applied step
   Tally epoch_tally;                ///< of the epoch under way
@@ -42,6 +50,13 @@ Progress progress_of(const LoopState& state);
 
 /// The horizon of `epochs` epochs over `dataset_size` samples.
 Horizon horizon_of(std::int64_t epochs, std::int64_t dataset_size, const BatchPlan& plan);
+
+/// The size of a plan's steps on `world` ranks.
+StepSize step_size_of(const BatchPlan& plan, int world);
+
+/// A plan on `world` ranks with steps of `size`: with at least `plan`'s accumulation steps, and as
+/// many more as it takes that no rank has more samples at once than before.
+BatchPlan resized(const BatchPlan& plan, const StepSize& size, int world);
 
 /// This rank's samples of a window, over all its micro-batches.
 std::int64_t rank_samples(const SampleRange& window, const BatchPlan& plan, int rank, int world);

@@ -1,11 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "lockstep/base/log.hpp"
 #include "lockstep/io/metrics_file.hpp"
 #include "lockstep/train/progress.hpp"
+#include "lockstep/train/rank_record.hpp"
 #include "lockstep/train/step_history.hpp"
 
 namespace lockstep {
@@ -14,15 +17,13 @@ namespace lockstep {
 struct EpochRecord {
   Position position;  ///< after it; position.epoch counts the epochs finished
   Tally training;
-  Tally validation;  ///< no samples where it was not evaluated
+  Tally validation;                          ///< no samples where it was not evaluated
+  std::optional<ConfusionMatrix> confusion;  ///< of the validation
   double learning_rate = 0.0;
   double train_seconds = 0.0;  ///< this rank's; rank 0's in /epoch
   double validation_seconds = 0.0;
-  std::int64_t rank_samples = 0;   ///< this rank's
   std::int64_t skipped_steps = 0;  ///< of the whole run so far
-  double data_wait_seconds = 0.0;  ///< this rank's
-  double comm_wait_seconds = 0.0;  ///< this rank's
-  std::int64_t rank_peak_rss_bytes = 0;
+  std::vector<RankRecord> ranks;   ///< every rank's
 };
 
 /// Turns what happened into rows of the metrics history, log lines for people and events for

@@ -7,13 +7,17 @@
 
 namespace lockstep {
 
-/// The directory a run writes into, and the names of what is in it. Only rank 0 changes it.
+/// The directory a run writes into, and the names of what is in it. Only rank 0 changes it. The
+/// checkpoints may be elsewhere, in a directory that is this run's alone.
 class RunDirectory {
  public:
-  explicit RunDirectory(std::filesystem::path path) : path_(std::move(path)) {}
+  explicit RunDirectory(std::filesystem::path path)
+      : path_(std::move(path)), checkpoints_(path_ / "checkpoints") {}
+  RunDirectory(std::filesystem::path path, std::filesystem::path checkpoints)
+      : path_(std::move(path)), checkpoints_(std::move(checkpoints)) {}
 
   const std::filesystem::path& path() const { return path_; }
-  std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
+  const std::filesystem::path& checkpoints() const { return checkpoints_; }
   std::filesystem::path metrics() const { return path_ / "metrics.h5"; }
   std::filesystem::path config() const { return path_ / "config.ini"; }
   /// A rank's trace, where one is asked for.
@@ -22,13 +26,15 @@ class RunDirectory {
 
   /// Whether a run left anything here.
   bool holds_run() const;
-  /// Makes the directory and its parents. Throws Error naming the path that could not be made.
+  /// Makes the directories and their parents. Throws Error naming the path that could not be made.
   void create() const;
-  /// Removes what a run wrote, by name, and nothing else. Throws Error where that fails.
+  /// Removes what a run wrote, by name, and nothing else; of a checkpoint directory elsewhere, the
+  /// checkpoints. Throws Error where that fails.
   void remove_run() const;
 
  private:
   std::filesystem::path path_;
+  std::filesystem::path checkpoints_;
 };
 
 /// Why a run ended early, for job scripts: stop.json's content.

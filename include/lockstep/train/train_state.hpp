@@ -35,12 +35,13 @@ class StateSnapshot {
 
 /// Sets replica, loop state and history to what `reader`, opened on `io`'s thread, holds. Every
 /// tensor is matched by name, dtype and shape; throws Error, on all ranks, naming what does not
-/// fit. Collective.
+/// fit. Where another number of ranks wrote it, sums and counts stay what they were over all ranks
+/// and ranks that it does not know keep their state of random numbers. Collective.
 void restore_state(ArrayFileReader& reader, IoThread& io, Communicator& io_comm, Replica& replica,
                    LoopState& loop, MetricsHistory& history);
 
-/// Where the run stood that `reader` holds a checkpoint of. Collective.
-Position read_position(ArrayFileReader& reader, IoThread& io);
+/// Of the loop's state, what all ranks had in common. Collective.
+LoopState read_loop_state(ArrayFileReader& reader, IoThread& io);
 
 /// Sets only the model's parameters and buffers; `averaged`: to the average of the weights, which
 /// the checkpoint must hold. Collective.

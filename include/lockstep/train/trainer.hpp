@@ -9,17 +9,18 @@
 
 #include "lockstep/base/log.hpp"
 #include "lockstep/comm/communicator.hpp"
-#include "lockstep/control/stop_agreement.hpp"
+#include "lockstep/control/step_agreement.hpp"
 #include "lockstep/control/stop_request.hpp"
 #include "lockstep/data/loader.hpp"
-#include "lockstep/io/checkpoint_store.hpp"
 #include "lockstep/io/io_thread.hpp"
 #include "lockstep/io/metrics_file.hpp"
 #include "lockstep/optim/schedule.hpp"
+#include "lockstep/train/evaluation.hpp"
 #include "lockstep/train/options.hpp"
 #include "lockstep/train/progress.hpp"
 #include "lockstep/train/recorder.hpp"
 #include "lockstep/train/run_directory.hpp"
+#include "lockstep/train/run_writer.hpp"
 #include "lockstep/train/step_profiler.hpp"
 #include "lockstep/train/training_step.hpp"
 
@@ -34,9 +35,11 @@ struct TrainerParts {
   Precision precision;
   const Schedule& schedule;
   Loader& training;
-  Loader* validation;     ///< null where there is no validation data
-  Communicator& comm;     ///< the main thread's: gradients and sums
-  Communicator& io_comm;  ///< the IO thread's
+  std::int64_t training_samples;  ///< in the data set
+  Loader* validation;             ///< null where there is no validation data
+  std::int64_t classes;           ///< of the data sets
+  Communicator& comm;             ///< the main thread's: gradients and sums
+  Communicator& io_comm;          ///< the IO thread's
   IoThread& io;
   const RunDirectory& directory;
   const std::vector<SettingsGroup>& groups;  ///< /config and /provenance of the files
@@ -81,7 +84,7 @@ class Trainer {
   /// Throws AgreedError for too many bad steps in a row; the checkpoints stay.
   [[noreturn]] void give_up();
 
-  Tally validate();
+  Evaluation validate();
 
   /// One optimizer step; false where the epoch is over.
   bool run_window();
@@ -97,14 +100,16 @@ class Trainer {
   void show_progress();
   double remaining_seconds() const;
 
+  /// What this rank asks for after a step. Time is rank 0's to watch.
+  Wishes wishes();
   void write_metrics_file();
   void save_checkpoint();
-  void note_stop(const StopNote& note);
 
   std::int64_t epochs_to_do() const;
   bool max_steps_done() const;
   std::string max_steps_reason() const;
   std::int64_t samples_per_epoch() const;
+  bool within_epoch() const;
 
   TrainerParts parts_;
   LoopState loop_;
@@ -112,11 +117,17 @@ class Trainer {
   TrainingStep step_;
   StepProfiler profiler_;
   Recorder recorder_;
-  CheckpointStore store_;
-  StopAgreement agreement_;
+  RunWriter writer_;
+  StepAgreement agreement_;
   std::optional<PendingLogPoint> pending_;
   double last_loss_ = std::numeric_limits<double>::quiet_NaN();
   std::int64_t steps_here_ = 0;  // optimizer steps of this process
+  bool checkpoint_due_ = false;  // as agreed
+  // When rank 0 last wrote, and whether it has asked for the next time since.
+  struct {
+    double written = 0.0;
+    bool wished = false;
+  } metrics_time_, checkpoint_time_;
   double began_ = 0.0;
   double first_step_seconds_ = 0.0;  // when the first of them was done
   double progress_shown_ = 0.0;      // when the progress line was last renewed

@@ -28,8 +28,8 @@ struct StepReport {
 };
 
 /// One optimizer step: a window's micro-batches through the model, gradients summed over all ranks,
-/// one update. The arguments are borrowed. All functions but tally_batch() are to be called in step
-/// by all ranks.
+/// one update. The arguments are borrowed. All functions are to be called in
+/// step by all ranks.
 class TrainingStep {
  public:
   TrainingStep(Replica& replica, GradientReducer& reducer, const Precision& precision,
@@ -58,13 +58,5 @@ class TrainingStep {
   Precision precision_;
   StepOptions options_;
 };
-
-/// The model's scores of a batch with samples: [samples, classes], in the parameters' dtype. Not
-/// collective.
-at::Tensor logits_of(Model& model, const Precision& precision, const Batch& batch);
-
-/// Tallies this rank's `loader` until its epoch is over, in evaluation mode and without gradients,
-/// and adds up all ranks' tallies. Leaves model and statistics as they were. Collective.
-Tally evaluate(Model& model, const Precision& precision, Loader& loader, Communicator& comm);
 
 }  // namespace lockstep

@@ -19,7 +19,7 @@ FLOAT_COLUMNS = {
              "elapsed_seconds"},
 }
 INT_COLUMNS = {
-    "epoch": {"epoch", "global_step", "samples_seen", "train_correct", "train_samples",
+    "epoch": {"epoch", "global_step", "samples_seen", "world_size", "train_correct", "train_samples",
               "val_correct", "val_samples", "train_top5_correct", "val_top5_correct",
               "train_nonfinite", "val_nonfinite", "skipped_steps"},
     "rank": {"train_samples", "peak_rss_bytes"},
@@ -50,6 +50,9 @@ def check_metrics(group, ranks):
             assert column.attrs["units"], name
             assert column.dtype == ("<f8" if name in FLOAT_COLUMNS[table] else "<i8"), name
             assert column.shape == ((2, ranks) if table == "rank" else (2,)), name
+    confusion = group["validation/confusion"]
+    assert confusion.dtype == "<i8" and confusion.attrs["units"] == "samples"
+    assert confusion[()].tolist() == [[5, 1], [2, 4]]
     assert group["epoch/samples_seen"][()].tolist() == [100, 200]
     assert np.isnan(group["epoch/val_loss"][()]).all()
     assert group["epoch/epoch_seconds"][()].tolist() == [1.0, 1.0]

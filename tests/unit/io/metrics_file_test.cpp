@@ -27,6 +27,7 @@ class MetricsFile : public SharedDirectoryTest {
       history.epoch.append({{"epoch", e},
                             {"global_step", 10 * (e + 1)},
                             {"samples_seen", 1000 * (e + 1)},
+                            {"world_size", size()},
                             {"lr", 0.5},
                             {"train_loss_sum", 100.0},
                             {"train_loss", 0.1},
@@ -49,12 +50,16 @@ class MetricsFile : public SharedDirectoryTest {
                             {"train_seconds", seconds},
                             {"val_seconds", 0.0},
                             {"images_per_second", 1000.0 / seconds}});
-      history.rank.append({{"train_samples", 100 * rank() + e},
-                           {"train_seconds", seconds},
-                           {"comm_wait_seconds", 0.125},
-                           {"compute_seconds", 0.25},
-                           {"data_wait_seconds", 0.125},
-                           {"peak_rss_bytes", 1 << 20}});
+      std::vector<MetricsRow> ranks;
+      for (int r = 0; r < size(); ++r) {
+        ranks.push_back({{"train_samples", 100 * r + e},
+                         {"train_seconds", 1.0 + r},
+                         {"comm_wait_seconds", 0.125},
+                         {"compute_seconds", 0.25},
+                         {"data_wait_seconds", 0.125},
+                         {"peak_rss_bytes", 1 << 20}});
+      }
+      history.rank.append(ranks);
       history.step.append({{"global_step", 10 * (e + 1)},
                            {"epoch", e},
                            {"log_points", 1},
@@ -74,15 +79,27 @@ class MetricsFile : public SharedDirectoryTest {
   }
 };
 
-TEST_F(MetricsFile, ComesBackWithEachRanksOwnColumn) {
+TEST_F(MetricsFile, ComesBackWithAColumnARank) {
   write_metrics(path(), history(2), {}, comm());
   const MetricsHistory back = read_metrics(path(), comm());
   EXPECT_EQ(back.epoch.rows(), 2);
   EXPECT_THAT(back.epoch.integers("samples_seen"), ElementsAre(1000, 2000));
   EXPECT_THAT(back.step.integers("global_step"), ElementsAre(10, 20));
   EXPECT_TRUE(std::isnan(back.epoch.reals("val_loss")[1]));
-  EXPECT_THAT(back.rank.integers("train_samples"), ElementsAre(100 * rank(), 100 * rank() + 1));
-  EXPECT_THAT(back.rank.reals("train_seconds"), ElementsAre(1.0 + rank(), 1.0 + rank()));
+  EXPECT_EQ(back.rank.ranks(), size());
+  EXPECT_EQ(back.rank.columns(), history(2).rank.columns());
+}
+
+TEST_F(MetricsFile, ConfusionMatrixComesBackAndMayBeEmpty) {
+  MetricsHistory written = history(1);
+  write_metrics(path(), written, {}, comm());
+  EXPECT_TRUE(read_metrics(path(), comm()).confusion.empty());
+  written.confusion = ConfusionMatrix(2);
+  written.confusion.at(1, 0) = 7;
+  write_metrics(path(), written, {}, comm());
+  const ConfusionMatrix back = read_metrics(path(), comm()).confusion;
+  EXPECT_EQ(back.classes, 2);
+  EXPECT_THAT(back.counts, ElementsAre(0, 0, 7, 0));
 }
 
 TEST_F(MetricsFile, WhatAllRanksMeasuredIsRankZeros) {
@@ -122,13 +139,12 @@ TEST_F(MetricsFile, GrowsByWholeReplacement) {
 TEST_F(MetricsFile, TravelsInACheckpointUnderMetrics) {
   const MetricsHistory written = history(2);
   const auto checkpoint = directory() / "step_000000000020.h5";
-  const Content content{
-      .arrays = arrays_of(written, "/metrics", size()), .attributes = {}, .groups = {}};
+  const Content content{.arrays = arrays_of(written, "/metrics"), .attributes = {}, .groups = {}};
   write_checkpoint(checkpoint, content, comm());
   CheckpointReader file(checkpoint, comm());
   EXPECT_NE(file.find("/metrics/epoch/train_loss"), nullptr);
-  const MetricsHistory back = read_history(file, "/metrics", comm());
-  EXPECT_EQ(back.rank.integers("train_samples"), written.rank.integers("train_samples"));
+  const MetricsHistory back = read_history(file, "/metrics");
+  EXPECT_EQ(back.rank.columns(), written.rank.columns());
   EXPECT_EQ(back.epoch.integers("epoch"), written.epoch.integers("epoch"));
 }
 
@@ -138,20 +154,15 @@ TEST_F(MetricsFile, AMissingQuantityIsNamed) {
   EXPECT_THAT(common_error([&] { read_metrics(path(), comm()); }), HasSubstr("/epoch/epoch"));
 }
 
-TEST_F(MetricsFile, OfAnotherNumberOfRanksIsRefused) {
-  const MetricsHistory mine = history(1);
-  std::vector<ArrayView> arrays = arrays_of(mine, "", size());
-  const std::vector<std::int64_t> more(static_cast<std::size_t>(size()) + 1, 0);
-  for (ArrayView& array : arrays) {
-    if (array.placement != Placement::per_rank_column) continue;
-    array.placement = Placement::replicated;
-    array.shape = {1, size() + 1};
-    array.data = more.data();
-  }
-  const Content content{.arrays = arrays, .attributes = {}, .groups = {}};
-  write_array_file(path(), metrics_format(), content, comm());
-  EXPECT_THAT(common_error([&] { read_metrics(path(), comm()); }),
-              HasSubstr("/rank/train_samples"));
+TEST_F(MetricsFile, OfAnotherNumberOfRanksComesBackAsItWas) {
+  MetricsHistory written = history(1);
+  std::vector<MetricsColumn> columns = written.rank.columns();
+  for (MetricsColumn& column : columns) std::visit([](auto& v) { v.resize(5); }, column.values);
+  written.rank.assign(columns, 5);
+  write_metrics(path(), written, {}, comm());
+  const MetricsHistory back = read_metrics(path(), comm());
+  EXPECT_EQ(back.rank.ranks(), 5);
+  EXPECT_EQ(back.rank.columns(), columns);
 }
 
 }  // namespace

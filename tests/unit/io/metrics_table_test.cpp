@@ -62,5 +62,30 @@ TEST(MetricsTable, ReplacedColumnsMustFit) {
   EXPECT_EQ(table.rows(), 2);
 }
 
+TEST(RankTable, IsAsWideAsTheMostRanksThatEverWere) {
+  RankTable table(two_columns().columns());
+  EXPECT_EQ(table.rows(), 0);
+  table.append({{{"epoch", 1}, {"loss", 0.5}}});
+  table.append({{{"epoch", 2}, {"loss", 1.5}}, {{"epoch", 3}, {"loss", 2.5}}});
+  table.append({{{"epoch", 4}, {"loss", 3.5}}});
+  EXPECT_EQ(table.rows(), 3);
+  EXPECT_EQ(table.ranks(), 2);
+  const auto& counts = std::get<std::vector<std::int64_t>>(table.columns()[0].values);
+  const auto& losses = std::get<std::vector<double>>(table.columns()[1].values);
+  EXPECT_THAT(counts, ElementsAre(1, 0, 2, 3, 4, 0));
+  EXPECT_THAT(losses, ElementsAre(0.5, testing::IsNan(), 1.5, 2.5, 3.5, testing::IsNan()));
+}
+
+TEST(RankTable, ValuesThatDoNotFitAreRefused) {
+  RankTable table(two_columns().columns());
+  EXPECT_THROW(table.append({{{"epoch", 1}}}), Error);
+  std::vector<MetricsColumn> columns = two_columns().columns();
+  columns[0].values = std::vector<std::int64_t>(3);
+  columns[1].values = std::vector<double>(3);
+  EXPECT_THROW(table.assign(columns, 2), Error);
+  table.assign(columns, 3);
+  EXPECT_EQ(table.rows(), 1);
+}
+
 }  // namespace
 }  // namespace lockstep

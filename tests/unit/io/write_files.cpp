@@ -23,11 +23,12 @@ const std::vector<SettingsGroup> groups = {
     {"/config", {{"batch_size", "128"}, {"name", "Zürich"}, {"resume_from", ""}}},
     {"/provenance", {{"commit", "0123abc"}}}};
 
-void append_epoch(MetricsHistory& history, std::int64_t epoch, int rank) {
+void append_epoch(MetricsHistory& history, std::int64_t epoch, int rank, int ranks) {
   const double nan = std::nan("");
   history.epoch.append({{"epoch", epoch},
                         {"global_step", 10 * (epoch + 1)},
                         {"samples_seen", 100 * (epoch + 1)},
+                        {"world_size", ranks},
                         {"lr", 0.5},
                         {"train_loss_sum", 50.0},
                         {"train_loss", 0.5},
@@ -50,12 +51,16 @@ void append_epoch(MetricsHistory& history, std::int64_t epoch, int rank) {
                         {"train_seconds", 1.0},
                         {"val_seconds", 0.0},
                         {"images_per_second", 100.0}});
-  history.rank.append({{"train_samples", 1000 * rank + epoch},
-                       {"train_seconds", 1.0},
-                       {"comm_wait_seconds", 0.125},
-                       {"compute_seconds", 0.25},
-                       {"data_wait_seconds", 0.25},
-                       {"peak_rss_bytes", 4096}});
+  std::vector<MetricsRow> rows;
+  for (int r = 0; r < ranks; ++r) {
+    rows.push_back({{"train_samples", 1000 * r + epoch},
+                    {"train_seconds", 1.0},
+                    {"comm_wait_seconds", 0.125},
+                    {"compute_seconds", 0.25},
+                    {"data_wait_seconds", 0.25},
+                    {"peak_rss_bytes", 4096}});
+  }
+  history.rank.append(rows);
   history.step.append({{"global_step", 10 * (epoch + 1)},
                        {"epoch", epoch},
                        {"log_points", 1},
@@ -82,8 +87,10 @@ void write_sample(const std::filesystem::path& directory, Communicator& comm) {
   const std::int64_t batches = 42;
   const std::vector<std::uint8_t> state(16, static_cast<std::uint8_t>(comm.rank() + 1));
   MetricsHistory history;
-  append_epoch(history, 0, comm.rank());
-  append_epoch(history, 1, comm.rank());
+  append_epoch(history, 0, comm.rank(), comm.size());
+  append_epoch(history, 1, comm.rank(), comm.size());
+  history.confusion = ConfusionMatrix(2);
+  history.confusion.counts = {5, 1, 2, 4 + comm.rank()};  // rank 0's count
 
   Content content{
       .arrays = {{"/model/stem.weight", DType::float32, {64, 3, 5, 1}, weight.data()},
@@ -96,7 +103,7 @@ void write_sample(const std::filesystem::path& directory, Communicator& comm) {
                  {"/rng/cpu", DType::uint8, {comm.size(), 16}, state.data(), Placement::per_rank}},
       .attributes = {{"step", std::int64_t{20}}, {"lr", 0.125}},
       .groups = groups};
-  for (const ArrayView& array : arrays_of(history, "/metrics", comm.size())) {
+  for (const ArrayView& array : arrays_of(history, "/metrics")) {
     content.arrays.push_back(array);
   }
   write_checkpoint(CheckpointStore(directory).path(20), content, comm);
@@ -112,7 +119,7 @@ void write_sample(const std::filesystem::path& directory, Communicator& comm) {
     const Content content{.arrays = {{"/model/w", DType::float32, {1 << 21}, weight.data()}},
                           .attributes = {},
                           .groups = groups};
-    append_epoch(history, step - 1, comm.rank());
+    append_epoch(history, step - 1, comm.rank(), comm.size());
     write_checkpoint(store.path(step), content, comm);
     write_metrics(directory / "metrics.h5", history, groups, comm);
     store.prune(step, 2, comm);

@@ -41,6 +41,20 @@ TEST_F(RunDirectoryTest, RemovesARunAndNothingElse) {
   EXPECT_TRUE(std::filesystem::exists(path_ / "notes.md"));
 }
 
+TEST_F(RunDirectoryTest, KnowsCheckpointsElsewhereAndRemovesThemAlone) {
+  const std::filesystem::path elsewhere = path_ / "elsewhere";
+  const RunDirectory directory(path_ / "run", elsewhere);
+  directory.create();
+  std::filesystem::remove_all(path_ / "run");
+  EXPECT_FALSE(directory.holds_run());
+  std::ofstream(elsewhere / "step_000000000001.h5") << "";
+  std::ofstream(elsewhere / "notes.md") << "mine";
+  EXPECT_TRUE(directory.holds_run());
+  directory.remove_run();
+  EXPECT_FALSE(directory.holds_run());
+  EXPECT_TRUE(std::filesystem::exists(elsewhere / "notes.md"));
+}
+
 TEST(StopNote, IsJsonForJobScripts) {
   const auto json = nlohmann::json::parse(json_text({"SIG\"TERM", 12, true}));
   EXPECT_EQ(json["reason"], "SIG\"TERM");

@@ -169,7 +169,7 @@ TEST(TrainingStep, SmoothsTheLabelsOfTrainingAlone) {
                     sgd(), float64, {.label_smoothing = 0.1});
   Loader loader(data, {.global_batch = 2}, SampleOrder::sequential, 0, training.comm->rank(),
                 training.comm->size(), {.num_workers = 0});
-  EXPECT_NEAR(evaluate(training.replica.model(), float64, loader, *training.comm).loss_sum,
+  EXPECT_NEAR(evaluate(training.replica.model(), float64, loader, 3, *training.comm).tally.loss_sum,
               plain_loss, 1e-14);
   training.train(data, {.global_batch = 3}, 1.0);
   EXPECT_NEAR(reduced(*training.comm, training.tally, "test").loss_sum, smooth_loss, 1e-14);
@@ -177,6 +177,21 @@ TEST(TrainingStep, SmoothsTheLabelsOfTrainingAlone) {
   for (std::int64_t i = 0; i < 9; ++i) {
     EXPECT_NEAR(weight[i].item<double>(), smooth_weights[static_cast<std::size_t>(i)], 1e-14);
   }
+}
+
+TEST(Evaluation, CountsWhatIsTakenForWhatOverAllRanks) {
+  // The highest logits are those of classes 1, 1 and 2.
+  const ListDataset data(logits, {1, 0, 2}, {1, 1, 3});
+  Training training(std::make_unique<LinearModel>(at::eye(3, at::kDouble)), sgd(), float64);
+  Loader loader(data, {.global_batch = 2}, SampleOrder::sequential, 0, training.comm->rank(),
+                training.comm->size(), {.num_workers = 0});
+  Model& model = training.replica.model();
+  const Evaluation evaluation = evaluate(model, float64, loader, 3, *training.comm);
+  EXPECT_EQ(evaluation.confusion.classes, 3);
+  EXPECT_EQ(evaluation.confusion.counts, (std::vector<std::int64_t>{0, 1, 0, 0, 1, 0, 0, 0, 1}));
+  EXPECT_EQ(evaluation.tally.correct, 2);
+  EXPECT_TRUE(evaluate(model, float64, loader, most_confusion_classes + 1, *training.comm)
+                  .confusion.empty());
 }
 
 // Windows of 8 images for a network with batch norm, the middle one's last image maybe broken: in
@@ -271,7 +286,7 @@ TEST(TrainingStep, HasAllGradientsAfterAnEvaluationUnderAutocast) {
       Training training(network(DType::float32), sgd(), mixed);
       Loader loader(data, {.global_batch = 8}, SampleOrder::sequential, 0, training.comm->rank(),
                     training.comm->size(), {.num_workers = 0});
-      if (evaluate_first) evaluate(training.replica.model(), mixed, loader, *training.comm);
+      if (evaluate_first) evaluate(training.replica.model(), mixed, loader, 3, *training.comm);
       training.train(data, {.global_batch = 24}, 0.0);
       for (const NamedTensor& parameter : training.replica.model().parameters()) {
         EXPECT_GT(parameter.tensor.grad().abs().max().item<double>(), 0.0) << parameter.name;

@@ -11,16 +11,19 @@ namespace lockstep {
 /// What one rank wishes and all ranks must do alike, at the same step.
 struct Wishes {
   std::int64_t stop_signal = 0;  ///< the signal that asks for a stop, or 0
+  bool write_failed = false;     ///< what was written behind the training did not arrive
+  bool checkpoint_due = false;
+  bool metrics_due = false;
 };
 
 /// Lets ranks agree without stopping for it: wishes handed in at step k travel in one small
 /// non-blocking MAX reduction while step k runs, and are known to every rank at step k + 1.
-class StopAgreement {
+class StepAgreement {
  public:
   /// Duplicates `comm`; collective.
-  explicit StopAgreement(Communicator& comm);
-  StopAgreement(const StopAgreement&) = delete;
-  StopAgreement& operator=(const StopAgreement&) = delete;
+  explicit StepAgreement(Communicator& comm);
+  StepAgreement(const StepAgreement&) = delete;
+  StepAgreement& operator=(const StepAgreement&) = delete;
 
   /// Hands in this rank's wishes and returns what all ranks agreed on at the previous call (nothing
   /// at the first). Collective. Always waits for the message rather than testing for it, since a

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "lockstep/comm/communicator.hpp"
+#include "lockstep/data/loader.hpp"
+#include "lockstep/io/metrics_file.hpp"
+#include "lockstep/model/model.hpp"
+#include "lockstep/train/precision.hpp"
+#include "lockstep/train/tally.hpp"
+
+namespace lockstep {
+
+/// A confusion matrix of more classes than these is not made: it would be 8 MB and more.
+constexpr std::int64_t most_confusion_classes = 1024;
+
+struct Evaluation {
+  Tally tally;
+  ConfusionMatrix confusion;  ///< empty beyond most_confusion_classes
+};
+
+/// What a model with `classes` classes makes of the samples of all ranks' `loader`s until their
+/// epoch is over, in evaluation mode and without gradients. Leaves model and statistics as they
+/// were. Collective.
+Evaluation evaluate(Model& model, const Precision& precision, Loader& loader, std::int64_t classes,
+                    Communicator& comm);
+
+}  // namespace lockstep
