@@ -3,7 +3,7 @@
 #
 #   bash tests/run.sh           set-up, release build, the quick start, the torch-free modules under
 #                               AddressSanitizer and UndefinedBehaviorSanitizer, all tests of both
-#   bash tests/run.sh --full    also everything under these two, the same under ThreadSanitizer,
+#   bash tests/run.sh --full    everything under these two instead, the same under ThreadSanitizer,
 #                               clang-tidy and clang-format
 #
 # The sanitizers' tests come first and the release build's last, whose summary from ctest ends the output.
@@ -32,10 +32,11 @@ build() {  # name, preset, cmake's options...: configures and builds build/<name
 
 start=$(milliseconds)
 if [ "$full" ]; then bash slurm/setup.sh --full; else bash slurm/setup.sh --tests; fi
-build asan-torchfree asan -DLOCKSTEP_TORCH=OFF
 if [ "$full" ]; then
   build asan asan
   build tsan tsan
+else
+  build asan-torchfree asan -DLOCKSTEP_TORCH=OFF
 fi
 build release release
 stage "quick start, into runs/quickstart" bash slurm/quickstart.sh

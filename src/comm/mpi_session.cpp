@@ -68,7 +68,7 @@ Topology MpiSession::topology() {
   const std::vector<int> leaders = node_leaders(rank_, size_, topology);
   std::vector<int> nodes = leaders;
   std::ranges::sort(nodes);
-  nodes.erase(std::ranges::unique(nodes).begin(), nodes.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
   topology.node_count = narrow<int>(nodes.size());
   const int own_leader = leaders[narrow<std::size_t>(rank_)];
   topology.node = narrow<int>(std::ranges::lower_bound(nodes, own_leader) - nodes.begin());

@@ -25,9 +25,9 @@ FieldTable fields(LoaderOptions& options) {
 /// place is shared with the worker, so a queue that is emptied meanwhile does not disturb it.
 class Loader::Pipeline {
  public:
-  Pipeline(const BatchMaker& maker, const BatchPlan& plan, SampleOrder order, std::uint64_t seed,
+  Pipeline(BatchMaker maker, const BatchPlan& plan, SampleOrder order, std::uint64_t seed,
            const LoaderOptions& options)
-      : maker_(maker),
+      : maker_(std::move(maker)),
         plan_(plan),
         sample_order_(order),
         seed_(seed),

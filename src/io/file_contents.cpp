@@ -29,8 +29,8 @@ Settings texts_among(std::vector<Attribute> attributes) {
 void check_format(const std::vector<Attribute>& attributes, const std::filesystem::path& path,
                   const FileFormat& format) {
   const std::string attempted = "open '" + path.string() + "'";
-  const std::string* name = attribute_of<std::string>(attributes, "format");
-  const std::int64_t* found = attribute_of<std::int64_t>(attributes, "format_version");
+  const auto* name = attribute_of<std::string>(attributes, "format");
+  const auto* found = attribute_of<std::int64_t>(attributes, "format_version");
   if (name == nullptr || found == nullptr || *name != format.name) {
     throw Error(attempted, "it is not a " + format.name + " file; its root attribute format is " +
                                (name == nullptr ? "missing" : "'" + *name + "'"));
