@@ -16,7 +16,7 @@ set(definitions $<TARGET_PROPERTY:lockstep_options,INTERFACE_COMPILE_DEFINITIONS
 add_custom_command(OUTPUT ${header}.gch
   COMMAND ${CMAKE_CXX_COMPILER} ${flags} -std=c++${CMAKE_CXX_STANDARD} -fPIC
           $<TARGET_PROPERTY:lockstep_options,INTERFACE_COMPILE_OPTIONS>
-          "-D$<JOIN:${definitions},;-D>" -isystem "$<JOIN:${includes},;-isystem;>"
+          "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},;-D>>" -isystem "$<JOIN:${includes},;-isystem;>"
           -x c++-header ${header} -o ${header}.gch
   DEPENDS ${header} COMMAND_EXPAND_LISTS VERBATIM COMMENT "Precompiling LibTorch's headers")
 add_custom_target(lockstep_torch_precompiled DEPENDS ${header}.gch)
