@@ -37,9 +37,7 @@ ExitCode eval_command(const CommandContext& context) {
   });
   const std::unique_ptr<Loader> loader =
       evaluation_loader(settings.run, *run.data.validation, run.job.topology);
-  const Tally tally = evaluate(*run.model, run.precision.precision, *loader,
-                               run.data.training->num_classes(), world)
-                          .tally;
+  const Tally tally = evaluate(*run.model, run.precision.precision, *loader, world).tally;
   context.log.info(fmt::format("{} on {}: loss {:.4f}, accuracy {:.2f} % ({} of {} samples)",
                                run.checkpoint.string(), run.data.validation->name(),
                                tally.mean_loss(), 100.0 * tally.accuracy(), tally.correct,

@@ -113,7 +113,6 @@ ExitCode train(const CommandContext& context, const RunSettings& settings, const
                    .training = training,
                    .training_samples = setup.data.training->size(),
                    .validation = validation.get(),
-                   .classes = setup.data.training->num_classes(),
                    .comm = world,
                    .io_comm = *files.comm,
                    .io = files.io,

@@ -12,32 +12,41 @@ namespace lockstep {
 namespace {
 
 void count_confusions(const ForwardPass& pass, ConfusionMatrix& confusion) {
+  const std::int64_t number_of_classes = pass.logits.size(1);
+  if (number_of_classes > most_confusion_classes) return;
+  if (confusion.empty()) confusion = ConfusionMatrix(number_of_classes);
   const at::Tensor predicted = pass.logits.argmax(1);
   const auto* labels = pass.labels.const_data_ptr<std::int64_t>();
   const auto* classes = predicted.const_data_ptr<std::int64_t>();
   for (std::int64_t i = 0; i < pass.labels.numel(); ++i) ++confusion.at(labels[i], classes[i]);
 }
 
+/// Ranks that had no sample have no matrix yet.
+void add_up(ConfusionMatrix& confusion, Communicator& comm) {
+  const std::int64_t number_of_classes =
+      all_reduce_value(comm, confusion.classes, ReduceOp::max, "number of classes");
+  if (confusion.empty()) confusion = ConfusionMatrix(number_of_classes);
+  comm.all_reduce(buffer_of(std::span(confusion.counts)), ReduceOp::sum, "confusion matrix");
+}
+
 }  // namespace
 
-Evaluation evaluate(Model& model, const Precision& precision, Loader& loader, std::int64_t classes,
-                    Communicator& comm) {
+Evaluation evaluate(Model& model, const Precision& precision, Loader& loader, Communicator& comm) {
   const at::NoGradGuard no_gradients;
   Evaluation mine;
-  if (classes <= most_confusion_classes) mine.confusion = ConfusionMatrix(classes);
   model.set_training(false);
   loader.start_epoch(0);
   while (std::optional<Batch> batch = loader.next()) {
     if (batch->samples > 0) {
       const ForwardPass pass = forward(model, precision, *batch, /*label_smoothing=*/0.0);
       mine.tally += tally_of(pass);
-      if (!mine.confusion.empty()) count_confusions(pass, mine.confusion);
+      count_confusions(pass, mine.confusion);
     }
     loader.recycle(std::move(*batch));
   }
   model.set_training(true);
   mine.tally = reduced(comm, mine.tally, "validation sums");
-  comm.all_reduce(buffer_of(std::span(mine.confusion.counts)), ReduceOp::sum, "confusion matrix");
+  add_up(mine.confusion, comm);
   return mine;
 }
 

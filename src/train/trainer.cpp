@@ -286,8 +286,8 @@ Evaluation Trainer::validate() {
   // Where evaluate() throws the weights stay exchanged, but the run is over then.
   WeightAverage* average = parts_.replica.average();
   if (average != nullptr) average->exchange();
-  Evaluation evaluation = evaluate(parts_.replica.model(), parts_.precision, *parts_.validation,
-                                   parts_.classes, parts_.comm);
+  Evaluation evaluation =
+      evaluate(parts_.replica.model(), parts_.precision, *parts_.validation, parts_.comm);
   if (average != nullptr) average->exchange();
   return evaluation;
 }

@@ -14,13 +14,11 @@ constexpr std::int64_t most_confusion_classes = 1024;
 
 struct Evaluation {
   Tally tally;
-  ConfusionMatrix confusion;  ///< empty beyond most_confusion_classes
+  ConfusionMatrix confusion;  ///< empty without samples and beyond most_confusion_classes
 };
 
-/// What a model with `classes` classes makes of the samples of all ranks' `loader`s until their
-/// epoch is over, in evaluation mode and without gradients. Leaves model and statistics as they
-/// were. Collective.
-Evaluation evaluate(Model& model, const Precision& precision, Loader& loader, std::int64_t classes,
-                    Communicator& comm);
+/// What a model makes of the samples of all ranks' `loader`s until their epoch is over, in
+/// evaluation mode and without gradients. Leaves model and statistics as they were. Collective.
+Evaluation evaluate(Model& model, const Precision& precision, Loader& loader, Communicator& comm);
 
 }  // namespace lockstep

@@ -37,7 +37,6 @@ struct TrainerParts {
   Loader& training;
   std::int64_t training_samples;  ///< in the data set
   Loader* validation;             ///< null where there is no validation data
-  std::int64_t classes;           ///< of the data sets
   Communicator& comm;             ///< the main thread's: gradients and sums
   Communicator& io_comm;          ///< the IO thread's
   IoThread& io;

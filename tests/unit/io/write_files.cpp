@@ -28,7 +28,7 @@ void append_epoch(MetricsHistory& history, std::int64_t epoch, int rank, int ran
   history.epoch.append({{"epoch", epoch},
                         {"global_step", 10 * (epoch + 1)},
                         {"samples_seen", 100 * (epoch + 1)},
-                        {"world_size", ranks},
+                        {"world_size", 2},
                         {"lr", 0.5},
                         {"train_loss_sum", 50.0},
                         {"train_loss", 0.5},

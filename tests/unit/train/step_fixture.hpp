@@ -21,6 +21,7 @@
 #include "lockstep/model/mini_resnet.hpp"
 #include "lockstep/optim/sgd.hpp"
 #include "lockstep/train/progress.hpp"
+#include "lockstep/train/evaluation.hpp"
 #include "lockstep/train/training_step.hpp"
 
 #include "support/fields.hpp"

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include <ATen/ops/eye.h>
+#include <ATen/ops/ones.h>
 #include <gtest/gtest.h>
 
 #include "lockstep/ddp/replica_sync.hpp"
@@ -169,7 +171,7 @@ TEST(TrainingStep, SmoothsTheLabelsOfTrainingAlone) {
                     sgd(), float64, {.label_smoothing = 0.1});
   Loader loader(data, {.global_batch = 2}, SampleOrder::sequential, 0, training.comm->rank(),
                 training.comm->size(), {.num_workers = 0});
-  EXPECT_NEAR(evaluate(training.replica.model(), float64, loader, 3, *training.comm).tally.loss_sum,
+  EXPECT_NEAR(evaluate(training.replica.model(), float64, loader, *training.comm).tally.loss_sum,
               plain_loss, 1e-14);
   training.train(data, {.global_batch = 3}, 1.0);
   EXPECT_NEAR(reduced(*training.comm, training.tally, "test").loss_sum, smooth_loss, 1e-14);
@@ -186,12 +188,21 @@ TEST(Evaluation, CountsWhatIsTakenForWhatOverAllRanks) {
   Loader loader(data, {.global_batch = 2}, SampleOrder::sequential, 0, training.comm->rank(),
                 training.comm->size(), {.num_workers = 0});
   Model& model = training.replica.model();
-  const Evaluation evaluation = evaluate(model, float64, loader, 3, *training.comm);
+  const Evaluation evaluation = evaluate(model, float64, loader, *training.comm);
   EXPECT_EQ(evaluation.confusion.classes, 3);
   EXPECT_EQ(evaluation.confusion.counts, (std::vector<std::int64_t>{0, 1, 0, 0, 1, 0, 0, 0, 1}));
   EXPECT_EQ(evaluation.tally.correct, 2);
-  EXPECT_TRUE(evaluate(model, float64, loader, most_confusion_classes + 1, *training.comm)
-                  .confusion.empty());
+}
+
+TEST(Evaluation, MakesNoMatrixOfTooManyClasses) {
+  const ListDataset data(logits, {1, 0, 2}, {1, 1, 3});
+  const at::Tensor weight = at::ones({most_confusion_classes + 1, 3}, at::kDouble);
+  Training training(std::make_unique<LinearModel>(weight), sgd(), float64);
+  Loader loader(data, {.global_batch = 2}, SampleOrder::sequential, 0, training.comm->rank(),
+                training.comm->size(), {.num_workers = 0});
+  const Evaluation evaluation = evaluate(training.replica.model(), float64, loader, *training.comm);
+  EXPECT_TRUE(evaluation.confusion.empty());
+  EXPECT_EQ(evaluation.tally.samples, 3);
 }
 
 // Windows of 8 images for a network with batch norm, the middle one's last image maybe broken: in
@@ -286,7 +297,7 @@ TEST(TrainingStep, HasAllGradientsAfterAnEvaluationUnderAutocast) {
       Training training(network(DType::float32), sgd(), mixed);
       Loader loader(data, {.global_batch = 8}, SampleOrder::sequential, 0, training.comm->rank(),
                     training.comm->size(), {.num_workers = 0});
-      if (evaluate_first) evaluate(training.replica.model(), mixed, loader, 3, *training.comm);
+      if (evaluate_first) evaluate(training.replica.model(), mixed, loader, *training.comm);
       training.train(data, {.global_batch = 24}, 0.0);
       for (const NamedTensor& parameter : training.replica.model().parameters()) {
         EXPECT_GT(parameter.tensor.grad().abs().max().item<double>(), 0.0) << parameter.name;
