@@ -5,6 +5,19 @@
 #   A failure on any rank fails the test; one that hangs is ended by its time-out.
 # lockstep_add_system_test(name COMMAND command... [TIMEOUT seconds] [LABELS label...])
 #   Any command. Its exit code is the result.
+# Time-outs are for the release build on a busy machine; LOCKSTEP_TEST_PATIENCE multiplies them.
+
+# A sanitizer makes our code several times slower, and ranks that spin for each other more than that.
+set(LOCKSTEP_TEST_PATIENCE 1)
+set(LOCKSTEP_TEST_ENVIRONMENT OMP_NUM_THREADS=1)
+if(LOCKSTEP_SANITIZE)
+  set(LOCKSTEP_TEST_PATIENCE 4)
+  # An exit code that no test expects of the program.
+  list(APPEND LOCKSTEP_TEST_ENVIRONMENT
+    LOCKSTEP_TEST_PATIENCE=${LOCKSTEP_TEST_PATIENCE}
+    ASAN_OPTIONS=exitcode=86 UBSAN_OPTIONS=exitcode=86:print_stacktrace=1
+    TSAN_OPTIONS=exitcode=86:suppressions=${PROJECT_SOURCE_DIR}/tests/support/tsan.supp)
+endif()
 
 function(lockstep_test_program name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
@@ -46,8 +59,9 @@ function(lockstep_test_properties name timeout labels processors)
   if(NOT timeout)
     set(timeout 60)
   endif()
+  math(EXPR timeout "${timeout} * ${LOCKSTEP_TEST_PATIENCE}")
   set_tests_properties(${name} PROPERTIES TIMEOUT ${timeout} PROCESSORS ${processors}
-                       ENVIRONMENT "OMP_NUM_THREADS=1")
+                       ENVIRONMENT "${LOCKSTEP_TEST_ENVIRONMENT}")
   if(labels)
     set_tests_properties(${name} PROPERTIES LABELS "${labels}")
   endif()

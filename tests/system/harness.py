@@ -14,7 +14,8 @@ import numpy as np
 
 PROGRAM = os.environ["LOCKSTEP_PROGRAM"]
 MPIEXEC = os.environ["LOCKSTEP_MPIEXEC"]
-DEADLINE = 120  # seconds; a run takes a few
+PATIENCE = int(os.environ.get("LOCKSTEP_TEST_PATIENCE", "1"))  # more under sanitizers
+DEADLINE = 120 * PATIENCE  # seconds; a run takes a few
 
 # A network and data small enough to train in a second.
 SMALL = ["--dataset", "synthetic", "--synthetic_size", "40", "--synthetic_val_size", "14",

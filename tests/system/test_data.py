@@ -44,7 +44,7 @@ class Data(harness.RunTestCase):
                  "faulty", "--num_workers", str(workers), "--epochs", "1000", "--output_dir",
                  self.directory / f"run{ranks}{workers}"],
                 env={**harness.environment(), "FAULTY_SAMPLE": "17"}, stdin=subprocess.DEVNULL,
-                capture_output=True, text=True, timeout=30)
+                capture_output=True, text=True, timeout=30 * harness.PATIENCE)
             self.assertNotEqual(result.returncode, 0)
             for text in ("load sample 17 of /data/faulty.h5:/train", "bad sector"):
                 self.assertIn(text, result.stderr)

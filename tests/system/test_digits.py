@@ -12,7 +12,7 @@ ROOT = pathlib.Path(os.environ["LOCKSTEP_DIGITS"]).parents[1]
 class Digits(harness.RunTestCase):
     def test_two_ranks_reach_97_percent(self):
         result = harness.run(2, "--config", "inputs/digits.ini", "--output_dir",
-                             self.directory / "run", cwd=ROOT, deadline=500)
+                             self.directory / "run", cwd=ROOT, deadline=500 * harness.PATIENCE)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         metrics = harness.datasets(self.directory / "run" / "metrics.h5")
         self.assertEqual(metrics["epoch/val_samples"][-1], 355)

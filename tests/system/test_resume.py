@@ -230,13 +230,13 @@ class Interrupted(harness.RunTestCase):
     def test_one_dead_rank_ends_the_job(self):
         process = self.start(2, "--epochs", 100000)
         os.kill(self.ranks_of(process)[-1], signal.SIGKILL)
-        process.communicate(timeout=30)
+        process.communicate(timeout=30 * harness.PATIENCE)
         self.assertNotEqual(process.returncode, 0)
 
     def test_signal_to_one_rank_stops_all_with_a_checkpoint(self):
         process = self.start(2, "--epochs", 100000, "--save_every", 0)
         os.kill(self.ranks_of(process)[-1], signal.SIGUSR1)
-        output, errors = process.communicate(timeout=60)
+        output, errors = process.communicate(timeout=60 * harness.PATIENCE)
         self.assertEqual(process.returncode, 75, output + errors)
         stop = json.loads((self.directory / "run" / "stop.json").read_text())
         self.assertEqual(stop["reason"], "SIGUSR1")

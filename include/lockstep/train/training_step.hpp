@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <utility>
 
 #include "lockstep/data/loader.hpp"
 #include "lockstep/ddp/gradient_reducer.hpp"
@@ -33,8 +34,8 @@ struct StepReport {
 class TrainingStep {
  public:
   TrainingStep(Replica& replica, GradientReducer& reducer, const Precision& precision,
-               const StepOptions& options = {})
-      : replica_(replica), reducer_(reducer), precision_(precision), options_(options) {}
+               StepOptions options = {})
+      : replica_(replica), reducer_(reducer), precision_(precision), options_(std::move(options)) {}
 
   /// `rank_samples`: this rank's of the window's `window_samples`.
   void begin_window(std::int64_t rank_samples, std::int64_t window_samples);
