@@ -44,7 +44,9 @@ string(REGEX REPLACE "[^0-9]+([0-9]+)[^0-9]+([0-9]+)[^0-9]+([0-9]+)" "\\1.\\2.\\
        LOCKSTEP_TORCH_VERSION "${version_lines}")
 if(LOCKSTEP_TORCH_VERSION VERSION_LESS 2.7)
   message(FATAL_ERROR "LibTorch ${LOCKSTEP_TORCH_VERSION} at ${LOCKSTEP_TORCH_ROOT} is too old: "
-                      "Lockstep needs 2.7 or later.")
+                      "Lockstep needs 2.7 or later.\n"
+                      "Run `bash slurm/setup.sh`, which downloads one, with Torch_DIR and "
+                      "CMAKE_PREFIX_PATH free of the old one; or point Torch_DIR at a newer one.")
 endif()
 message(STATUS "LibTorch ${LOCKSTEP_TORCH_VERSION}: ${LOCKSTEP_TORCH_ROOT}")
 

@@ -101,8 +101,13 @@ TrainedRun load_trained_run(const CommandContext& context, InferenceSettings& se
   run.model = agreed(world, [&] {
     return build_model(settings.run, *run.data.training, run.precision.precision);
   });
-  restore_model(*reader, files.io, *run.model,
-                /*averaged=*/settings.run.train.ema_decay > 0.0);
+  try {
+    restore_model(*reader, files.io, *run.model,
+                  /*averaged=*/settings.run.train.ema_decay > 0.0);
+  } catch (const AgreedError& error) {
+    throw AgreedError(ExitCode::usage, error.attempted(), error.reason(),
+                      "leave the network's settings to the checkpoint");
+  }
   return run;
 }
 

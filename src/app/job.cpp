@@ -1,9 +1,15 @@
 #include "app/job.hpp"
 
+#include <algorithm>
+#include <string_view>
+
 #include <ATen/Parallel.h>
+#include <c10/util/Exception.h>
 #include <fmt/format.h>
 
+#include "lockstep/base/text.hpp"
 #include "lockstep/comm/agreement.hpp"
+#include "lockstep/launch/device_choice.hpp"
 #include "lockstep/launch/launch_checks.hpp"
 #include "lockstep/launch/slurm_environment.hpp"
 #include "lockstep/launch/threads.hpp"
@@ -12,17 +18,72 @@
 namespace lockstep {
 namespace {
 
-/// Masks of the ranks on this rank's node. Collective.
-std::vector<std::string> node_masks(Communicator& world, const Topology& topology,
-                                    const std::string& mask) {
-  const std::vector<std::string> nodes =
-      all_gather_text(world, std::to_string(topology.node), "nodes of the ranks");
-  const std::vector<std::string> masks = all_gather_text(world, mask, "CPUs of the ranks");
-  std::vector<std::string> on_this_node;
-  for (std::size_t rank = 0; rank < masks.size(); ++rank) {
-    if (nodes[rank] == std::to_string(topology.node)) on_this_node.push_back(masks[rank]);
+/// Of an error of LibTorch's what is for people: "[enforce fail at FILE:LINE] CONDITION. " goes.
+std::string first_line(const std::string& text) {
+  std::string line = text.substr(0, text.find('\n'));
+  constexpr std::string_view allocator = "DefaultCPUAllocator: ";
+  if (const std::size_t found = line.find(allocator); found != std::string::npos) {
+    line.erase(0, found + allocator.size());
   }
-  return on_this_node;
+  return line;
+}
+
+/// The CPUs of this rank and of those on its node. Collective.
+CpuShare cpu_share(Communicator& world, const Topology& topology, const SlurmEnvironment& slurm) {
+  const std::vector<int> cpus = affinity_cpus();
+  CpuShare share{.cpus = std::ssize(cpus),
+                 .mask = cpu_list_text(cpus),
+                 .node_masks = {},
+                 .promised = slurm.in_step() ? slurm.cpus_per_task : std::nullopt};
+  const std::string node = std::to_string(topology.node) + ":";
+  for (const std::string& other :
+       all_gather_text(world, node + share.mask, "nodes and CPUs of the ranks")) {
+    if (other.starts_with(node)) share.node_masks.push_back(other.substr(node.size()));
+  }
+  return share;
+}
+
+/// Rank 0 says once what ranks have to warn of, and which. Collective.
+void warn_for_all(Communicator& world, Log& log, const std::string& host,
+                  const std::string& warning) {
+  const std::string where = fmt::format("rank {} ({}): ", world.rank(), host);
+  std::vector<std::string> warnings =
+      all_gather_text(world, warning.empty() ? "" : where + warning, "warnings of the ranks");
+  std::erase(warnings, "");
+  if (warnings.empty() || world.rank() != 0) return;
+  const std::int64_t others = std::ssize(warnings) - 1;
+  log.warn(warnings[0] +
+           (others == 0 ? "" : "; " + counted(others, "other rank") + " warned likewise"));
+}
+
+/// What computes, and which GPUs stay idle meanwhile. Collective.
+std::string device_reason(Communicator& world, const Topology& topology,
+                          const EnvironmentMap& environment) {
+  constexpr std::size_t most_named = 8;
+  const VisibleGpus gpus = visible_gpus(environment);
+  const std::int64_t in_sight =
+      all_reduce_value(world, std::int64_t{gpus.count}, ReduceOp::max, "GPUs in sight");
+  const std::vector<std::string> texts = all_gather_text(
+      world, device_text(gpus, topology.local_rank, topology.local_size), "GPUs of the ranks");
+  if (in_sight == 0) return "CPU, since no rank sees a GPU";
+  std::vector<std::string> named;
+  for (std::size_t rank = 0; rank < std::min(texts.size(), most_named); ++rank) {
+    named.push_back(fmt::format("rank {}: {}", rank, texts[rank]));
+  }
+  if (texts.size() > most_named) named.emplace_back("...");
+  return "CPU, since training on GPUs is not there yet; those in sight stay idle (" +
+         joined(named, "; ") + ")";
+}
+
+std::string threads_text(Communicator& world, const ThreadChoice& choice) {
+  const std::int64_t most =
+      all_reduce_value(world, choice.threads, ReduceOp::max, "threads of the ranks");
+  const std::int64_t least =
+      all_reduce_value(world, choice.threads, ReduceOp::min, "threads of the ranks");
+  const std::string number =
+      least == most ? std::to_string(most) : fmt::format("{} to {}", least, most);
+  return broadcast_text(world, fmt::format("{} a rank; rank 0: {}", number, choice.reason), 0,
+                        "threads of rank 0");
 }
 
 }  // namespace
@@ -59,9 +120,10 @@ bool read_settings(const CommandContext& context, Configuration& configuration) 
 
 Job join_job(const CommandContext& context, const TrainOptions& options) {
   Communicator& world = context.session.world();
+  const SlurmEnvironment slurm = SlurmEnvironment::from(context.environment);
   agreed(world, [&] {
-    const LaunchFindings findings = check_launch(SlurmEnvironment::from(context.environment),
-                                                 context.session.size(), options.allow_single);
+    const LaunchFindings findings =
+        check_launch(slurm, context.session.size(), options.allow_single);
     if (findings.error) throw UsageError(*findings.error);
     if (context.session.rank() != 0) return;
     for (const std::string& warning : findings.warnings) context.log.warn(warning);
@@ -72,16 +134,16 @@ Job join_job(const CommandContext& context, const TrainOptions& options) {
 
   Job job;
   job.topology = context.session.topology();
-  const std::vector<int> cpus = affinity_cpus();
-  const std::string mask = cpu_list_text(cpus);
+  job.scheduler = slurm.job_text();
+  job.device = device_reason(world, job.topology, context.environment);
+  job.backend = world.size() == 1
+                    ? "none, since there is one rank"
+                    : MpiSession::library_version() + " for gradients, sums and files";
   const ThreadChoice choice =
-      threads_per_rank(static_cast<std::int64_t>(cpus.size()), mask,
-                       node_masks(world, job.topology, mask), options.threads);
+      threads_per_rank(cpu_share(world, job.topology, slurm), options.threads);
+  warn_for_all(world, context.log, job.topology.host, choice.warning);
   job.threads = choice.threads;
-  if (!choice.warning.empty() && context.session.rank() == 0) context.log.warn(choice.warning);
-  job.threads_reason =
-      fmt::format("{} thread{} each ({} of CPUs {})", job.threads, job.threads == 1 ? "" : "s",
-                  options.threads ? "as set" : "a fair share", mask);
+  job.threads_reason = threads_text(world, choice);
   at::set_num_threads(static_cast<int>(job.threads));
   return job;
 }
@@ -106,10 +168,16 @@ ImageClassifierShape shape_of(const Dataset& dataset) {
 
 std::unique_ptr<Model> build_model(const RunSettings& settings, const Dataset& dataset,
                                    const Precision& precision) {
-  std::unique_ptr<Model> model =
-      settings.model().build(shape_of(dataset), static_cast<std::uint64_t>(settings.train.seed));
-  convert(*model, precision.parameters, MemoryFormat::channels_last);
-  return model;
+  const ImageClassifierShape shape = shape_of(dataset);
+  try {
+    std::unique_ptr<Model> model =
+        settings.model().build(shape, static_cast<std::uint64_t>(settings.train.seed));
+    convert(*model, precision.parameters, MemoryFormat::channels_last);
+    return model;
+  } catch (const c10::Error& error) {
+    throw UsageError("build the model", first_line(error.what_without_backtrace()),
+                     "a smaller one, or more memory a task");
+  }
 }
 
 std::unique_ptr<Loader> evaluation_loader(const RunSettings& settings, const Dataset& dataset,

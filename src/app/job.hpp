@@ -16,6 +16,10 @@ namespace lockstep {
 struct Job {
   Topology topology;
   std::int64_t threads = 1;  ///< compute threads of this rank; set in LibTorch
+  // For the log; the same on all ranks.
+  std::string scheduler;  ///< "Slurm job 12"; empty outside one
+  std::string device;     ///< the device, and why that
+  std::string backend;    ///< what moves data between ranks, and why that
   std::string threads_reason;
 };
 

@@ -1,8 +1,10 @@
+#include <cerrno>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "lockstep/comm/agreement.hpp"
 #include "lockstep/io/array_file.hpp"
@@ -38,15 +40,17 @@ const Dataset& chosen_split(const TrainedRun& run, const std::string& split) {
 void check_target(const std::filesystem::path& path) {
   const std::filesystem::path directory = path.has_parent_path() ? path.parent_path() : ".";
   std::error_code ignored;
-  if (std::filesystem::is_directory(directory, ignored) &&
-      !std::filesystem::is_directory(path, ignored)) {
+  std::string reason;
+  if (std::filesystem::is_directory(path, ignored)) {
+    reason = "that is a directory";
+  } else if (!std::filesystem::is_directory(directory, ignored)) {
+    reason = "there is no directory " + directory.string();
+  } else if (::access(directory.c_str(), W_OK | X_OK) != 0) {
+    reason = errno_text(errno);
+  } else {
     return;
   }
-  throw UsageError("write predictions to " + path.string(),
-                   std::filesystem::is_directory(path, ignored)
-                       ? "that is a directory"
-                       : "there is no directory " + directory.string(),
-                   "--predictions FILE");
+  throw UsageError("write predictions to " + path.string(), reason, "--predictions FILE");
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <optional>
 
+#include <c10/util/Logging.h>
+
 #include "lockstep/base/text.hpp"
 #include "lockstep/base/version.hpp"
 #include "lockstep/base/wall_clock.hpp"
@@ -120,6 +122,8 @@ int run_program(int argc, char** argv, const std::map<std::string, std::string>&
     return static_cast<int>(ExitCode::usage);
   }
   const double launched = launch_time(environment);
+  // LibTorch would add the stack's addresses to each of its errors; they tell a user nothing.
+  c10::SetStackTraceFetcher([] { return std::string(); });
   try {
     MpiSession session(argc, argv);
     Log log(session.rank());

@@ -35,6 +35,7 @@ StoredSettings provenance_of(const CommandContext& context, const Job& job,
       {"precision", precision.reason},
       {"host_of_rank_0", job.topology.host},
       {"slurm_job_id", value_or_none(context.environment, "SLURM_JOB_ID")},
+      {"slurm_restart_count", value_or_none(context.environment, "SLURM_RESTART_COUNT")},
       {"started", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now))},
       {provenance_data, data},
   };

@@ -65,8 +65,14 @@ std::optional<std::filesystem::path> newest_checkpoint(const RunDirectory& direc
 
 OpenCheckpoint open_checkpoint(const std::filesystem::path& path, IoThread& io,
                                Communicator& io_comm) {
-  CheckpointReader* reader = io.run([&] { return new CheckpointReader(path, io_comm); });
-  return {reader, CloseOnIoThread{&io}};
+  try {
+    CheckpointReader* reader = io.run([&] { return new CheckpointReader(path, io_comm); });
+    return {reader, CloseOnIoThread{&io}};
+  } catch (const Error& error) {
+    // Found fit by the search for the newest, or named by the user: then nothing else is wrong.
+    throw UsageError(error.attempted(), error.reason(),
+                     error.remedy().empty() ? "name another checkpoint" : error.remedy());
+  }
 }
 
 std::optional<std::filesystem::path> checkpoint_to_resume(const TrainOptions& options,

@@ -21,7 +21,8 @@ struct CloseOnIoThread {
 };
 using OpenCheckpoint = std::unique_ptr<CheckpointReader, CloseOnIoThread>;
 
-/// `io` and `io_comm` must outlive the checkpoint. Collective; throws on all ranks or on none.
+/// `io` and `io_comm` must outlive the checkpoint. Throws UsageError where it cannot be read.
+/// Collective; throws on all ranks or on none.
 OpenCheckpoint open_checkpoint(const std::filesystem::path& path, IoThread& io,
                                Communicator& io_comm);
 

@@ -13,6 +13,7 @@
 
 #include "app/commands.hpp"
 #include "app/job.hpp"
+#include "app/start_report.hpp"
 #include "app/train_setup.hpp"
 
 namespace lockstep {
@@ -20,37 +21,6 @@ namespace {
 
 double steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-void say_who_trains(const Job& job, const RunSettings& settings, const TrainSetup& setup,
-                    Log& log) {
-  const Topology& topology = job.topology;
-  const auto [training, validation] =
-      std::pair(setup.data.training.get(), setup.data.validation.get());
-  const std::int64_t parameters = parameter_count(setup.replica->model());
-  const auto plural = [](std::int64_t count, const char* ending) {
-    return count == 1 ? "" : ending;
-  };
-  log.info(fmt::format("Lockstep {}: {} rank{} on {} node{}, CPU, {}", version(),
-                       topology.world_size, plural(topology.world_size, "s"), topology.node_count,
-                       plural(topology.node_count, "s"), job.threads_reason));
-  log.info("precision: " + setup.precision.reason);
-  log.info(
-      fmt::format("data: {} with {} samples; validation: {}", training->name(), training->size(),
-                  validation == nullptr
-                      ? "none"
-                      : fmt::format("{} with {} samples", validation->name(), validation->size())));
-  log.info("images: " + setup.transform.description());
-  log.info(fmt::format("model: {} parameters; global batch: {} samples in {} micro-batch{}",
-                       parameters, setup.plan.global_batch, setup.plan.grad_accum_steps,
-                       plural(setup.plan.grad_accum_steps, "es")));
-  log.event("start", {{"lockstep_version", std::string(version())},
-                      {"world_size", std::int64_t{topology.world_size}},
-                      {"nodes", std::int64_t{topology.node_count}},
-                      {"threads_per_rank", job.threads},
-                      {"global_batch", setup.plan.global_batch},
-                      {"parameters", parameters},
-                      {"output_dir", settings.train.output_dir}});
 }
 
 /// Changes in a resumed run what it was told to change.
@@ -157,7 +127,7 @@ ExitCode train_command(const CommandContext& context) {
   }
   TrainSetup setup = set_up(context, settings, job, resume ? &*resume : nullptr, files);
   prepare_directory(context, settings, directory);
-  say_who_trains(job, settings, setup, context.log);
+  report_start(job, settings, setup, context.log);
   return train(context, settings, job, files, setup, std::move(resume));
 }
 

@@ -74,6 +74,12 @@ std::string unknown_name_text(std::string_view kind, std::string_view name,
   return text + "; did you mean " + joined(near, " or ") + "?";
 }
 
+std::string counted(std::int64_t count, std::string_view noun, std::string_view plural_ending) {
+  std::string text = std::to_string(count) + " " + std::string(noun);
+  if (count != 1) text += plural_ending;
+  return text;
+}
+
 std::string shortest_text(double value) {
   std::array<char, 32> buffer{};
   const auto [end, status] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);

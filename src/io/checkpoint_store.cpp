@@ -70,7 +70,10 @@ std::vector<std::filesystem::path> files_in(const std::filesystem::path& directo
   std::error_code code;
   std::vector<std::filesystem::path> files;
   std::filesystem::directory_iterator entries(directory, code);
-  if (code == std::errc::no_such_file_or_directory) return files;
+  // Not there, also where a file stands in its or a parent's place.
+  if (code == std::errc::no_such_file_or_directory || code == std::errc::not_a_directory) {
+    return files;
+  }
   if (code) throw Error("list '" + directory.string() + "'", code.message());
   for (const auto& entry : entries) files.push_back(entry.path());
   return files;

@@ -7,17 +7,9 @@
 #include <sched.h>
 
 #include "lockstep/base/error.hpp"
+#include "lockstep/base/text.hpp"
 
 namespace lockstep {
-namespace {
-
-/// "1 rank", "2 ranks".
-std::string counted(std::int64_t count, const std::string& noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
-
-}  // namespace
-
 std::vector<int> affinity_cpus() {
   struct Free {
     void operator()(cpu_set_t* set) const { CPU_FREE(set); }
@@ -56,17 +48,28 @@ std::string cpu_list_text(std::span<const int> cpus) {
   return text;
 }
 
-ThreadChoice threads_per_rank(std::int64_t cpu_count, const std::string& mask,
-                              std::span<const std::string> node_masks,
-                              std::optional<std::int64_t> requested) {
-  const std::int64_t sharing = std::max<std::int64_t>(1, std::ranges::count(node_masks, mask));
-  ThreadChoice choice{.threads =
-                          requested.value_or(std::max<std::int64_t>(1, cpu_count / sharing))};
-  if (choice.threads * sharing > cpu_count) {
+ThreadChoice threads_per_rank(const CpuShare& share, std::optional<std::int64_t> requested) {
+  const std::int64_t sharing =
+      std::max<std::int64_t>(1, std::ranges::count(share.node_masks, share.mask));
+  const std::string cpus = counted(share.cpus, "CPU") + " (" + share.mask + ")";
+  ThreadChoice choice;
+  if (requested) {
+    choice.threads = *requested;
+    choice.reason = "as set, on " + cpus;
+  } else {
+    choice.threads = std::max<std::int64_t>(1, share.cpus / sharing);
+    choice.reason =
+        sharing == 1 ? "its own " + cpus : cpus + " shared by " + counted(sharing, "rank");
+  }
+  if (share.promised && *share.promised > share.cpus) {
+    choice.warning = "the job has " + counted(*share.promised, "CPU") +
+                     " a task, but this one may use only " + cpus +
+                     ": srun does not pass --cpus-per-task on by itself; before it, export "
+                     "SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK";
+  } else if (choice.threads * sharing > share.cpus) {
     choice.warning = counted(sharing, "rank") + " of " + counted(choice.threads, "thread") +
-                     (sharing == 1 ? "" : " each") + " on " + counted(cpu_count, "CPU") + " (" +
-                     mask +
-                     "): more threads than CPUs slow each other down; give the tasks more CPUs "
+                     (sharing == 1 ? "" : " each") + " on " + cpus +
+                     ": more threads than CPUs slow each other down; give the tasks more CPUs "
                      "(srun --cpus-per-task) or use fewer threads";
   }
   return choice;

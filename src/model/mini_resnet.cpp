@@ -86,11 +86,12 @@ std::unique_ptr<Model> make_mini_resnet(const ImageClassifierShape& shape, std::
 }
 
 FieldTable MiniResNetBuilder::fields() {
-  return {field("width", width_,
-                "channels of the first stage; the later ones have 2 and 4 times it", at_least(1)),
-          field("norm", norm_,
-                "normalisation: batch, over a rank's micro-batch, or group, within each sample",
-                {"batch", "group"})};
+  return {
+      field("width", width_, "channels of the first stage; the later ones have 2 and 4 times it",
+            between(1, 65536)),
+      field("norm", norm_,
+            "normalisation: batch, over a rank's micro-batch, or group, within each sample",
+            {"batch", "group"})};
 }
 
 std::unique_ptr<Model> MiniResNetBuilder::build(const ImageClassifierShape& shape,

@@ -35,7 +35,8 @@ PrecisionChoice choose_precision(const PrecisionRequest& request, bool processor
   if (!processor_has_bfloat16) {
     return {plain, name + " (not all processors multiply bfloat16 natively)"};
   }
-  return {{request.dtype, true, DType::bfloat16}, "bfloat16 autocast over float32 weights"};
+  return {{request.dtype, true, DType::bfloat16},
+          "bfloat16 autocast over float32 weights (all processors multiply it natively)"};
 }
 
 bool processor_has_bfloat16() {

@@ -1,9 +1,11 @@
 #include "lockstep/train/run_directory.hpp"
 
 #include <array>
+#include <cerrno>
 #include <system_error>
 
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include "lockstep/base/error.hpp"
 #include "lockstep/io/checkpoint_store.hpp"
@@ -30,11 +32,13 @@ std::filesystem::path RunDirectory::trace(int rank) const {
 
 void RunDirectory::create() const {
   const auto make = [](const std::filesystem::path& path, const char* setting) {
+    const std::string remedy = std::string("choose another place with --") + setting;
     std::error_code status;
     std::filesystem::create_directories(path, status);
-    if (!status) return;
-    throw UsageError("make the directory " + path.string(), status.message(),
-                     std::string("choose another place with --") + setting);
+    if (status) throw UsageError("make the directory " + path.string(), status.message(), remedy);
+    if (::access(path.c_str(), W_OK | X_OK) != 0) {
+      throw UsageError("write into " + path.string(), errno_text(errno), remedy);
+    }
   };
   make(path_, "output_dir");
   make(checkpoints_, checkpoints_.parent_path() == path_ ? "output_dir" : "checkpoint_dir");

@@ -14,6 +14,7 @@ import pathlib
 import shutil
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import tempfile
@@ -33,7 +34,7 @@ CredType=cred/munge
 AuthInfo=socket={directory}/munge.socket
 MpiDefault=pmi2
 ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
+TaskPlugin={task_plugin}
 SwitchType=switch/none
 JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
@@ -42,6 +43,7 @@ SelectTypeParameters=CR_Core
 SchedulerParameters=batch_sched_delay=0,sched_interval=1
 # The nodes have the cores below whatever the host has.
 SlurmdParameters=config_overrides
+GresTypes=gpu
 ReturnToService=2
 KillWait=5
 PlugStackConfig={directory}/plugstack.conf
@@ -71,11 +73,17 @@ def search_path():
 
 
 class Cluster:
-    """A running cluster; `environment` is what its commands need."""
+    """A running cluster; `environment` is what its commands need.
 
-    def __init__(self, nodes=("n1", "n2"), cores=4, start_seconds=30):
+    `binds`: tasks are bound to their cores, which the host must then have. `gpus`: so many device
+    files a node that Slurm takes for GPUs.
+    """
+
+    def __init__(self, nodes=("n1", "n2"), cores=4, binds=False, gpus=0, start_seconds=30):
         self.nodes = nodes
         self.cores = cores
+        self.binds = binds
+        self.gpus = gpus
         self.start_seconds = start_seconds
         self._daemons = []
 
@@ -107,16 +115,27 @@ class Cluster:
         for node, port in zip(self.nodes, node_ports):
             (self.directory / node).mkdir()
             lines.append(f"NodeName={node} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} "
-                         f"CPUs={self.cores} RealMemory=4000")
+                         f"CPUs={self.cores} RealMemory=4000 "
+                         + (f"Gres=gpu:{self.gpus}" if self.gpus else ""))
         (self.directory / "slurm.conf").write_text(CONFIGURATION.format(
             host=host, controller_port=controller_port, directory=self.directory,
+            task_plugin="task/affinity" if self.binds else "task/none",
             nodes="\n".join(lines)))
         (self.directory / "plugstack.conf").touch()
+        self._make_gpus()
         (self.directory / "state").mkdir()
         key = self.directory / "munge.key"
         key.touch(mode=0o600)
         key.write_bytes(os.urandom(128))
         self.directory.chmod(0o755)  # munged asks that its socket can be reached
+
+    def _make_gpus(self):
+        if not self.gpus:
+            return
+        for gpu in range(self.gpus):  # Slurm wants character devices; these are of /dev/null's kind
+            os.mknod(self.directory / f"gpu{gpu}", stat.S_IFCHR | 0o666, os.makedev(1, 3))
+        (self.directory / "gres.conf").write_text(
+            f"Name=gpu File={self.directory}/gpu[0-{self.gpus - 1}]\n")
 
     def _start(self):
         here = self.directory

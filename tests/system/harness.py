@@ -4,9 +4,11 @@ import hashlib
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import h5py
@@ -74,6 +76,28 @@ class RunTestCase(unittest.TestCase):
         result = run(ranks, *SMALL, "--output_dir", self.directory / output, *arguments)
         self.assertEqual(result.returncode, expect, result.stdout + result.stderr)
         return result
+
+    def start(self, ranks, *arguments):
+        """A run that would take long, once it has written metrics."""
+        process = subprocess.Popen(
+            command(ranks, *SMALL, "--output_dir", self.directory / "run", *arguments),
+            env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True, start_new_session=True)
+        self.addCleanup(self.end, process)
+        deadline = time.monotonic() + DEADLINE
+        while not (self.directory / "run" / "metrics.h5").exists():
+            self.assertIsNone(process.poll(), "the run ended by itself")
+            self.assertLess(time.monotonic(), deadline, "no metrics were written")
+            time.sleep(0.01)
+        return process
+
+    @staticmethod
+    def end(process):
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        process.communicate()
 
     def checkpoint(self, output):
         """The newest checkpoint of a run."""

@@ -4,8 +4,6 @@ import json
 import math
 import os
 import signal
-import subprocess
-import time
 import unittest
 
 import h5py
@@ -174,29 +172,6 @@ class Resume(harness.RunTestCase):
 
 
 class Interrupted(harness.RunTestCase):
-    def start(self, ranks, *arguments):
-        """A run that would take long, once it has written metrics."""
-        process = subprocess.Popen(
-            harness.command(ranks, *harness.SMALL, "--output_dir", self.directory / "run",
-                            *arguments),
-            env=harness.environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True, start_new_session=True)
-        self.addCleanup(self.end, process)
-        deadline = time.monotonic() + harness.DEADLINE
-        while not (self.directory / "run" / "metrics.h5").exists():
-            self.assertIsNone(process.poll(), "the run ended by itself")
-            self.assertLess(time.monotonic(), deadline, "no metrics were written")
-            time.sleep(0.01)
-        return process
-
-    @staticmethod
-    def end(process):
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        process.communicate()
-
     def ranks_of(self, process):
         """Process ids of the run's ranks: those below mpiexec that run the program."""
         found = []

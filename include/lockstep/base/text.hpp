@@ -13,6 +13,10 @@ std::string_view trimmed(std::string_view text);
 /// `parts` joined by `separator`.
 std::string joined(std::span<const std::string> parts, std::string_view separator);
 
+/// "1 rank", "2 ranks", "0 batches" with the plural that is given.
+std::string counted(std::int64_t count, std::string_view noun,
+                    std::string_view plural_ending = "s");
+
 /// Edits (insertions, deletions, substitutions, swaps of neighbours) between two words, with case,
 /// '-' and '_' taken as equal (optimal string alignment distance).
 std::size_t edit_distance(std::string_view a, std::string_view b);

@@ -26,7 +26,8 @@ class RunDirectory {
 
   /// Whether a run left anything here.
   bool holds_run() const;
-  /// Makes the directories and their parents. Throws Error naming the path that could not be made.
+  /// Makes the directories and their parents. Throws UsageError naming the path that cannot be made
+  /// or written into.
   void create() const;
   /// Removes what a run wrote, by name, and nothing else; of a checkpoint directory elsewhere, the
   /// checkpoints. Throws Error where that fails.

@@ -73,5 +73,11 @@ TEST(ShortestText, NamesWhatIsNoNumber) {
   EXPECT_EQ(shortest_text(std::numeric_limits<double>::quiet_NaN()), "nan");
 }
 
+TEST(Counted, TakesThePluralUnlessThereIsOne) {
+  EXPECT_EQ(counted(1, "rank"), "1 rank");
+  EXPECT_EQ(counted(0, "rank"), "0 ranks");
+  EXPECT_EQ(counted(2, "batch", "es"), "2 batches");
+}
+
 }  // namespace
 }  // namespace lockstep

@@ -1,7 +1,12 @@
 #include "lockstep/launch/device_choice.hpp"
 
+#include <filesystem>
+#include <fstream>
+#include <string>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "lockstep/base/error.hpp"
 
@@ -16,37 +21,69 @@ struct Case {
   int visible_gpus;
   int local_rank;
   int local_size;
-  DeviceRequest requested;
   std::optional<int> expected;
 };
 
 TEST(ChooseDevice, FollowsTheTable) {
   const Case cases[] = {
-      {"no GPU", 0, 0, 2, DeviceRequest::automatic, std::nullopt},
-      {"the CPU on a GPU node", 4, 1, 2, DeviceRequest::cpu, std::nullopt},
-      {"one GPU a task, always index 0", 1, 3, 4, DeviceRequest::automatic, 0},
-      {"one GPU a task, asked for", 1, 1, 2, DeviceRequest::cuda, 0},
-      {"all GPUs visible to all tasks", 4, 2, 4, DeviceRequest::automatic, 2},
-      {"more GPUs than tasks", 8, 1, 2, DeviceRequest::cuda, 1},
-      {"a single task that sees several", 2, 0, 1, DeviceRequest::automatic, 0},
+      {"no GPU", 0, 0, 2, std::nullopt},
+      {"one GPU a task, always index 0", 1, 3, 4, 0},
+      {"the only GPU of a single task", 1, 0, 1, 0},
+      {"all GPUs visible to all tasks", 4, 2, 4, 2},
+      {"more GPUs than tasks", 8, 1, 2, 1},
+      {"a single task that sees several", 2, 0, 1, 0},
   };
   for (const Case& c : cases) {
-    EXPECT_EQ(choose_device(c.visible_gpus, c.local_rank, c.local_size, c.requested), c.expected)
-        << c.situation;
+    EXPECT_EQ(choose_device(c.visible_gpus, c.local_rank, c.local_size), c.expected) << c.situation;
   }
 }
 
 TEST(ChooseDevice, RefusesToShareGpusAndNamesTheNumbers) {
   try {
-    choose_device(2, 0, 3, DeviceRequest::automatic);
+    choose_device(2, 0, 3);
     FAIL() << "3 ranks were given 2 GPUs";
   } catch (const UsageError& error) {
     EXPECT_THAT(error.what(), AllOf(HasSubstr("3 ranks"), HasSubstr("2 GPUs")));
   }
 }
 
-TEST(ChooseDevice, RefusesToTakeTheCpuForAGpuThatWasAskedFor) {
-  EXPECT_THROW(choose_device(0, 0, 1, DeviceRequest::cuda), UsageError);
+TEST(VisibleGpus, AreThoseThatTheVariableListsUpToTheFirstThatIsNone) {
+  const std::pair<const char*, int> cases[] = {
+      {"0", 1},
+      {"0,1,2", 3},
+      {"1, 0", 2},
+      {"", 0},
+      {"-1", 0},
+      {"0,-1,1", 1},
+      {"NoDevFiles", 0},
+      {"GPU-8932f937-d72c-4106-c12f-20bd9faed9f6,1", 2},
+      {"MIG-1b7b8f0a-0d2f-5a6c-9a43-4c8a1b9b1f2e", 1},
+  };
+  for (const auto& [list, count] : cases) {
+    const VisibleGpus gpus = visible_gpus({{"CUDA_VISIBLE_DEVICES", list}});
+    EXPECT_EQ(gpus.count, count) << list;
+    EXPECT_EQ(gpus.source, std::string("CUDA_VISIBLE_DEVICES=") + list);
+  }
+}
+
+TEST(VisibleGpus, AreTheNodesWhereTheVariableIsUnset) {
+  const std::filesystem::path devices =
+      std::filesystem::temp_directory_path() / ("lockstep_devices_" + std::to_string(getpid()));
+  std::filesystem::create_directories(devices / "nvidia-caps");
+  for (const char* name : {"nvidia0", "nvidia1", "nvidiactl", "nvidia-uvm", "nvidia", "null"}) {
+    std::ofstream(devices / name) << ' ';
+  }
+  EXPECT_EQ(visible_gpus({}, devices).count, 2);
+  std::filesystem::remove_all(devices);
+  EXPECT_EQ(visible_gpus({}, devices).count, 0);
+}
+
+TEST(DeviceText, SaysWhichGpuAndHowItIsKnown) {
+  const VisibleGpus two{2, "CUDA_VISIBLE_DEVICES=0,1"};
+  EXPECT_EQ(device_text(two, 1, 2), "GPU 1 of 2 (CUDA_VISIBLE_DEVICES=0,1)");
+  EXPECT_EQ(device_text({0, "CUDA_VISIBLE_DEVICES is unset"}, 1, 2),
+            "no GPU (CUDA_VISIBLE_DEVICES is unset)");
+  EXPECT_THAT(device_text(two, 1, 3), HasSubstr("3 ranks on this node see 2 GPUs"));
 }
 
 }  // namespace

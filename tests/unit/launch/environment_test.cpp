@@ -18,7 +18,7 @@ TEST(EnvironmentMap, HoldsTheProcesssVariables) {
 
 TEST(SlurmEnvironment, IsEmptyOutsideAJob) {
   const SlurmEnvironment slurm = SlurmEnvironment::from({{"HOME", "/root"}});
-  EXPECT_FALSE(slurm.in_job());
+  EXPECT_EQ(slurm.job_text(), "");
   EXPECT_FALSE(slurm.in_step());
   EXPECT_FALSE(slurm.ntasks || slurm.step_num_tasks || slurm.cpus_per_task || slurm.restart_count);
   EXPECT_FALSE(slurm.started_by_mpiexec);
@@ -29,26 +29,24 @@ TEST(SlurmEnvironment, ReadsATaskOfAStepOfAJobArray) {
                                                          {"SLURM_ARRAY_JOB_ID", "100"},
                                                          {"SLURM_ARRAY_TASK_ID", "7"},
                                                          {"SLURM_RESTART_COUNT", "2"},
-                                                         {"SLURM_JOB_END_TIME", "1900000000"},
                                                          {"SLURM_CPUS_PER_TASK", "8"},
                                                          {"SLURM_NTASKS", "6"},
                                                          {"SLURM_STEP_ID", "0"},
-                                                         {"SLURM_STEP_NUM_TASKS", "4"},
-                                                         {"SLURM_STEP_NODELIST", "n[1-2,07],x3"},
-                                                         {"SLURM_PROCID", "3"}});
+                                                         {"SLURM_STEP_NUM_TASKS", "4"}});
   EXPECT_EQ(slurm.job_id, "107");
   EXPECT_EQ(slurm.array_job_id, "100");
   EXPECT_EQ(slurm.array_task_id, "7");
   EXPECT_EQ(slurm.restart_count, 2);
-  EXPECT_EQ(slurm.job_end_time, 1'900'000'000);
   EXPECT_EQ(slurm.cpus_per_task, 8);
   EXPECT_EQ(slurm.ntasks, 6);
   EXPECT_EQ(slurm.step_id, "0");
   EXPECT_EQ(slurm.step_num_tasks, 4);
-  EXPECT_EQ(slurm.step_nodelist, "n[1-2,07],x3");
-  EXPECT_EQ(slurm.procid, 3);
-  EXPECT_TRUE(slurm.in_job());
   EXPECT_TRUE(slurm.in_step());
+  EXPECT_EQ(slurm.job_text(), "Slurm job 107, task 7 of array 100, restart 2");
+}
+
+TEST(SlurmEnvironment, NamesAPlainJobByItsNumber) {
+  EXPECT_EQ(SlurmEnvironment::from({{"SLURM_JOB_ID", "12"}}).job_text(), "Slurm job 12");
 }
 
 TEST(SlurmEnvironment, TakesWhatIsEmptyOrNoNumberAsUnset) {
@@ -56,7 +54,7 @@ TEST(SlurmEnvironment, TakesWhatIsEmptyOrNoNumberAsUnset) {
                                                          {"SLURM_NTASKS", "many"},
                                                          {"SLURM_CPUS_PER_TASK", "8x"},
                                                          {"SLURM_STEP_NUM_TASKS", ""}});
-  EXPECT_FALSE(slurm.in_job());
+  EXPECT_FALSE(slurm.job_id);
   EXPECT_FALSE(slurm.ntasks || slurm.cpus_per_task || slurm.step_num_tasks);
 }
 

@@ -63,7 +63,7 @@ TEST(CheckLaunch, PrefersTheStepsTasksToTheJobs) {
 }
 
 TEST(CheckLaunch, TakesABareProcessInABatchScriptAsOneHonestProcess) {
-  expect_nothing(check_launch({.job_id = "1", .ntasks = 3, .procid = 0}, 1, false));
+  expect_nothing(check_launch({.job_id = "1", .ntasks = 3}, 1, false));
 }
 
 TEST(CheckLaunch, DoesNotTakeMpiexecsHelpersForRanks) {

@@ -37,42 +37,58 @@ TEST(CpuListText, WritesRunsAsRanges) {
   EXPECT_EQ(cpu_list_text({}), "");
 }
 
+CpuShare share_of(std::int64_t cpus, const std::string& mask, std::vector<std::string> masks) {
+  return {.cpus = cpus, .mask = mask, .node_masks = std::move(masks)};
+}
+
 TEST(ThreadsPerRank, DividesASharedMaskAmongTheNodesRanks) {
   // As under mpiexec: all ranks may use all CPUs.
-  const std::vector<std::string> masks{"0-7", "0-7", "0-7"};
-  const ThreadChoice choice = threads_per_rank(8, "0-7", masks, std::nullopt);
+  const ThreadChoice choice =
+      threads_per_rank(share_of(8, "0-7", {"0-7", "0-7", "0-7"}), std::nullopt);
   EXPECT_EQ(choice.threads, 2);
+  EXPECT_EQ(choice.reason, "8 CPUs (0-7) shared by 3 ranks");
   EXPECT_THAT(choice.warning, IsEmpty());
 }
 
 TEST(ThreadsPerRank, GivesARankAllOfAMaskOfItsOwn) {
   // As under srun, which binds each task.
-  const std::vector<std::string> masks{"0-3", "4-7"};
-  EXPECT_EQ(threads_per_rank(4, "4-7", masks, std::nullopt).threads, 4);
+  const ThreadChoice choice = threads_per_rank(share_of(4, "4-7", {"0-3", "4-7"}), std::nullopt);
+  EXPECT_EQ(choice.threads, 4);
+  EXPECT_EQ(choice.reason, "its own 4 CPUs (4-7)");
 }
 
 TEST(ThreadsPerRank, IsAtLeastOneAndWarnsWhereRanksOutnumberCpus) {
-  const std::vector<std::string> masks{"0", "0", "0"};
-  const ThreadChoice choice = threads_per_rank(1, "0", masks, std::nullopt);
+  const ThreadChoice choice = threads_per_rank(share_of(1, "0", {"0", "0", "0"}), std::nullopt);
   EXPECT_EQ(choice.threads, 1);
   EXPECT_THAT(choice.warning, HasSubstr("3 ranks of 1 thread each on 1 CPU (0)"));
 }
 
 TEST(ThreadsPerRank, TakesWhatWasRequestedAndWarnsWhereItExceedsTheMask) {
-  const std::vector<std::string> own{"0-1"};
-  EXPECT_EQ(threads_per_rank(2, "0-1", own, 1).threads, 1);
-  EXPECT_THAT(threads_per_rank(2, "0-1", own, 2).warning, IsEmpty());
-  const ThreadChoice choice = threads_per_rank(2, "0-1", own, 16);
+  const CpuShare own = share_of(2, "0-1", {"0-1"});
+  EXPECT_EQ(threads_per_rank(own, 1).threads, 1);
+  EXPECT_THAT(threads_per_rank(own, 2).warning, IsEmpty());
+  const ThreadChoice choice = threads_per_rank(own, 16);
   EXPECT_EQ(choice.threads, 16);
+  EXPECT_EQ(choice.reason, "as set, on 2 CPUs (0-1)");
   EXPECT_THAT(choice.warning, AllOf(HasSubstr("1 rank of 16 threads on 2 CPUs (0-1)"),
                                     HasSubstr("--cpus-per-task")));
 }
 
 TEST(ThreadsPerRank, WarnsWhereRequestsFitOneByOneButNotTogether) {
-  const std::vector<std::string> shared{"0-3", "0-3"};
-  EXPECT_THAT(threads_per_rank(4, "0-3", shared, 2).warning, IsEmpty());
-  EXPECT_THAT(threads_per_rank(4, "0-3", shared, 3).warning,
+  const CpuShare shared = share_of(4, "0-3", {"0-3", "0-3"});
+  EXPECT_THAT(threads_per_rank(shared, 2).warning, IsEmpty());
+  EXPECT_THAT(threads_per_rank(shared, 3).warning,
               HasSubstr("2 ranks of 3 threads each on 4 CPUs"));
+}
+
+TEST(ThreadsPerRank, WarnsWhereTheTaskDidNotGetTheCpusOfTheJob) {
+  CpuShare share = share_of(1, "3", {"2", "3"});
+  share.promised = 4;
+  EXPECT_THAT(threads_per_rank(share, std::nullopt).warning,
+              AllOf(HasSubstr("4 CPUs a task"), HasSubstr("only 1 CPU (3)"),
+                    HasSubstr("SRUN_CPUS_PER_TASK")));
+  share.promised = 1;
+  EXPECT_THAT(threads_per_rank(share, std::nullopt).warning, IsEmpty());
 }
 
 }  // namespace

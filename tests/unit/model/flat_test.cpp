@@ -1,3 +1,5 @@
+#include <string>
+
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
@@ -115,6 +117,16 @@ TEST(FlatBuffers, SortsBuffersByWhatTheyAre) {
 
 TEST(FlatBuffers, MayBeEmpty) {
   EXPECT_EQ(FlatBuffers({}).values().numel(), 0);
+}
+
+TEST(FlatParameters, RefuseAFrozenParameterByName) {
+  try {
+    const FlatParameters parameters({parameter("fc.weight", at::zeros({2})),
+                                     {"fc.bias", at::zeros({2}).set_requires_grad(false)}});
+    FAIL() << "a frozen parameter became part of what the optimizer moves";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("fc.bias"), std::string::npos) << error.what();
+  }
 }
 
 }  // namespace

@@ -1,59 +1,19 @@
-"""The job scripts and the program on a real two-node Slurm that this test starts and ends.
+"""The job scripts and the program on a real two-node Slurm that this test starts and ends."""
 
-usage: python3 tests/slurm/slurm_test.py PROGRAM     (exit code 77: skipped, with its reason)
-"""
-
-import os
-import pathlib
-import signal
-import stat
 import subprocess
-import sys
-import tempfile
-import unittest
 
-from cluster import Cluster, obstacle
+import slurm_case
+from cluster import Cluster
+from slurm_case import PROGRAM
 
-SKIPPED = 77
-SECONDS_IN_ALL = 270  # less than ctest allows, so that the cluster is taken down in every case
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-PROGRAM = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "build/release/lockstep").resolve()
 DIGITS = ["--config", "inputs/digits.ini", "--width", "8", "--threads", "1"]
 SAY_WHAT_EACH_TASK_GETS = 'echo "task $SLURM_PROCID, $SRUN_CPUS_PER_TASK cores: $*"\n'
 ONE_EPOCH = [*DIGITS, "--epochs", "1"]
+SMALL = ["--dataset", "synthetic", "--synthetic_size", "40", "--synthetic_val_size", "14",
+         "--image_size", "8", "--in_channels", "1", "--num_workers", "1", "--threads", "1"]
 
 
-class SlurmTest(unittest.TestCase):
-    cluster = None  # running while the tests do
-
-    def setUp(self):
-        temporary = tempfile.TemporaryDirectory(prefix="lockstep-slurm-test-")
-        self.addCleanup(temporary.cleanup)
-        self.directory = pathlib.Path(temporary.name)
-        self.run_directory = self.directory / "run"
-        self.output = self.directory / "job.out"
-
-    def call(self, *command, program=PROGRAM, seconds=120):
-        """Runs a command from the checkout; returns its exit code and all it printed."""
-        done = subprocess.run([str(part) for part in command], cwd=ROOT, text=True,
-                              env={**self.cluster.environment, "LOCKSTEP": str(program)},
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, timeout=seconds, check=False)
-        return done.returncode, done.stdout
-
-    def submit(self, *arguments, options=(), script="slurm/train.sbatch", **how):
-        """Submits a job and waits for its end; returns its exit code and what it printed."""
-        code, said = self.call("sbatch", "--wait", f"--output={self.output}", *options, script,
-                               *arguments, **how)
-        return code, self.output.read_text() if self.output.exists() else said
-
-    def script(self, text):
-        """An executable shell script, as a program in Lockstep's place or as a job."""
-        path = self.directory / "script.sh"
-        path.write_text("#!/usr/bin/env bash\n" + text)
-        path.chmod(path.stat().st_mode | stat.S_IXUSR)
-        return path
-
+class SlurmTest(slurm_case.SlurmTestCase):
     def assert_trained_on_two_nodes(self, code, printed):
         import h5py  # here, so that where Slurm is missing nothing else is asked for
 
@@ -74,6 +34,29 @@ class SlurmTest(unittest.TestCase):
         self.assert_trained_on_two_nodes(
             *self.call("bash", "slurm/interactive.sh", "--", "train", *ONE_EPOCH,
                        "--output_dir", self.run_directory))
+
+    def test_two_tasks_and_one_train_as_one_process_does(self):
+        import h5py
+
+        same = [*SMALL, "--epochs", "2", "--dtype", "float64", "--norm", "group", "--width", "16",
+                "--global_batch_size", "24"]
+        code, printed = self.submit(
+            *same, "--output_dir", self.run_directory,
+            options=["--nodes=2", "--ntasks=3", "--ntasks-per-node=2", "--cpus-per-task=1"])
+        self.assertEqual(code, 0, printed)
+        self.assertIn("3 ranks on 2 nodes", (self.run_directory / "log.txt").read_text())
+        alone = self.directory / "alone"
+        code, printed = self.call(PROGRAM, "train", *same, "--output_dir", alone)
+        self.assertEqual(code, 0, printed)
+        with h5py.File(self.run_directory / "metrics.h5") as three, \
+                h5py.File(alone / "metrics.h5") as one:
+            self.assertEqual(three["rank/train_samples"].shape, (2, 3))
+            self.assertEqual(three["rank/train_samples"][:].sum(axis=1).tolist(), [40, 40])
+            for name in ("train_samples", "val_samples", "train_correct", "val_correct"):
+                self.assertEqual(three[f"epoch/{name}"][:].tolist(), one[f"epoch/{name}"][:].tolist())
+            for name in ("train_loss", "val_loss"):
+                for here, there in zip(three[f"epoch/{name}"], one[f"epoch/{name}"]):
+                    self.assertAlmostEqual(here, there, delta=1e-10)
 
     def test_mpiexec_in_a_batch_script_trains_on_two_nodes(self):
         job = self.script(f"mpiexec -n 2 {PROGRAM} train {' '.join(ONE_EPOCH)} "
@@ -149,18 +132,5 @@ class SlurmTest(unittest.TestCase):
         self.assertIn("task 0: Exited with exit code 1", printed)
 
 
-def give_up(number, _):
-    print(f"stopped by {signal.Signals(number).name} ({SECONDS_IN_ALL} s are allowed)", flush=True)
-    raise KeyboardInterrupt  # an Exception would count as a failure of one test, and the next begin
-
-
 if __name__ == "__main__":
-    if obstacle():
-        print(f"skipped: {obstacle()}")
-        sys.exit(SKIPPED)
-    signal.signal(signal.SIGALRM, give_up)
-    signal.signal(signal.SIGTERM, give_up)
-    signal.alarm(SECONDS_IN_ALL)
-    with Cluster() as SlurmTest.cluster:  # out here it is ended whatever ends the tests
-        tests = unittest.main(argv=sys.argv[:1] + sys.argv[2:], verbosity=2, exit=False)
-    sys.exit(not tests.result.wasSuccessful())
+    slurm_case.main(Cluster())
