@@ -211,7 +211,8 @@ class Resume(harness.RunTestCase):
         self.assertEqual(harness.tree_digest(self.directory), before)
 
     def test_the_best_and_every_nth_checkpoint_stay_also_after_a_resume(self):
-        keep = ["--keep_last", 1, "--keep_every", 4, "--keep_best", "val_loss"]
+        # So high a rate that the validation loss rises from the first epoch on.
+        keep = ["--lr", 0.05, "--keep_last", 1, "--keep_every", 4, "--keep_best", "val_loss"]
         self.train(2, "straight", "--epochs", 6, *keep)
         self.train(2, "parts", "--epochs", 6, "--stop_after_epochs", 5, *keep)
         self.train(2, "parts", "--epochs", 6, "--resume_from", "auto", *keep)
