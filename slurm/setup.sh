@@ -38,6 +38,7 @@ needs=(
 needs_tests=(
   "libgtest-dev|GoogleTest (module googletest)|has_header gtest/gtest.h"
   "libgmock-dev|GoogleMock (module googletest)|has_header gmock/gmock.h"
+  "python3-xxhash|xxhash for Python (python3 -m pip install --user xxhash)|find_python xxhash"
   "hdf5-tools|h5dump (module hdf5-parallel)|has_command h5dump"
 )
 needs_slurm=(  # the tests that start a Slurm of their own are skipped where it is missing

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import math
-import struct
-from pathlib import Path
 
 import h5py
 
 from . import layout
 from .check_metrics import metrics_problems
-
-# Magic, layout version, bytes of the block, bytes of the file.
-_USER_BLOCK = struct.Struct("<8sIIQ")
+from .seal import seal_problems
 
 
 def checkpoint_problems(file) -> list:
@@ -32,17 +28,7 @@ def checkpoint_problems(file) -> list:
 def _user_block_problems(file) -> list:
     if file.userblock_size != layout.USER_BLOCK_BYTES:
         return [f"user block: {file.userblock_size} bytes instead of {layout.USER_BLOCK_BYTES}"]
-    path = Path(file.filename)
-    with open(path, "rb") as raw:
-        magic, version, _, size = _USER_BLOCK.unpack(raw.read(_USER_BLOCK.size))
-    if magic != layout.USER_BLOCK_MAGIC:
-        return [f"user block: does not begin with {layout.USER_BLOCK_MAGIC.decode()}"]
-    if version != layout.USER_BLOCK_VERSION:
-        return [f"user block: layout version {version}; "
-                f"this program knows {layout.USER_BLOCK_VERSION}"]
-    if size != path.stat().st_size:
-        return [f"user block: names {size} bytes, the file has {path.stat().st_size}"]
-    return []
+    return seal_problems(file.filename)
 
 
 def _model_problems(model) -> list:

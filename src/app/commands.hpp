@@ -37,9 +37,13 @@ ExitCode train_command(const CommandContext& context);
 ExitCode eval_command(const CommandContext& context);
 ExitCode predict_command(const CommandContext& context);
 
+/// Needs no MPI and is run by one process; the exit code is the one it documents.
+ExitCode inspect_command(const std::vector<std::string>& arguments);
+
 // What --help prints; they need no MPI.
 std::string train_help();
 std::string eval_help();
 std::string predict_help();
+std::string inspect_help();
 
 }  // namespace lockstep

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "lockstep/comm/agreement.hpp"
-#include "lockstep/io/checkpoint_store.hpp"
 #include "lockstep/train/run_directory.hpp"
 #include "lockstep/train/train_state.hpp"
 
@@ -15,8 +14,9 @@ namespace lockstep {
 namespace {
 
 /// Rank 0 looks what `given` is, since other nodes may see another file system. Collective.
-std::filesystem::path chosen_checkpoint(const std::string& given, Communicator& world, IoThread& io,
-                                        Communicator& io_comm) {
+OpenCheckpoint chosen_checkpoint(const std::string& given, Communicator& world, Files& files,
+                                 Log& log) {
+  constexpr const char* remedy = "name a run's directory or a checkpoint file with --checkpoint";
   std::error_code ignored;
   const bool is_run = std::filesystem::is_directory(given, ignored);
   const bool is_file = std::filesystem::is_regular_file(given, ignored);
@@ -25,24 +25,18 @@ std::filesystem::path chosen_checkpoint(const std::string& given, Communicator& 
                                           : is_file ? "file"
                                                     : "nothing",
                                           0, "kind of checkpoint");
-  if (kind == "file") return given;
+  if (kind == "file") return open_checkpoint(given, files.io, *files.comm);
   if (kind == "nothing") {
-    throw UsageError("take the checkpoint " + given, "there is no such file or directory",
-                     "name a run's directory or a checkpoint file with --checkpoint");
+    throw UsageError("take the checkpoint " + given, "there is no such file or directory", remedy);
   }
   // A run's directory, or one of checkpoints.
   const RunDirectory run(given);
   const bool has_own = std::filesystem::is_directory(run.checkpoints(), ignored);
   const std::string where =
       broadcast_text(world, has_own ? run.checkpoints().string() : given, 0, "checkpoints");
-  const CheckpointStore store(where);
-  const NewestCheckpoint newest = io.run([&] { return store.newest_valid(io_comm); });
-  if (!newest.entry) {
-    throw UsageError("take a checkpoint of the run in " + given,
-                     "it holds no checkpoint that can be read",
-                     "name a run's directory or a checkpoint file with --checkpoint");
-  }
-  return newest.entry->path;
+  OpenCheckpoint newest = open_newest_checkpoint(where, files.io, *files.comm, log);
+  if (newest) return newest;
+  throw UsageError("take a checkpoint of the run in " + given, "it holds no checkpoint", remedy);
 }
 
 /// The settings that say what the run was, not how fast or where it ran.
@@ -80,10 +74,8 @@ InferenceSettings::InferenceSettings(const std::string& group) : run(builtin_com
 TrainedRun load_trained_run(const CommandContext& context, InferenceSettings& settings,
                             Files& files) {
   Communicator& world = context.session.world();
-  const OpenCheckpoint reader = agreed(world, [&] {
-    return open_checkpoint(chosen_checkpoint(settings.checkpoint, world, files.io, *files.comm),
-                           files.io, *files.comm);
-  });
+  const OpenCheckpoint reader = agreed(
+      world, [&] { return chosen_checkpoint(settings.checkpoint, world, files, context.log); });
   agreed(world, [&] {
     settings.run.configuration().apply_stored(settings_of_run(*reader), reader->path().string());
     settings.run.configuration().validate();

@@ -22,8 +22,9 @@ namespace {
 struct Command {
   const char* name;
   const char* summary;
-  ExitCode (*run)(const CommandContext&);
+  ExitCode (*run)(const CommandContext&);  ///< null where the command needs no MPI
   std::string (*help)();
+  ExitCode (*run_alone)(const std::vector<std::string>& arguments) = nullptr;
 };
 
 constexpr std::array commands{
@@ -32,12 +33,15 @@ constexpr std::array commands{
     Command{"eval", "evaluate a checkpoint on validation data", eval_command, eval_help},
     Command{"predict", "write a checkpoint's scores of every sample to a file", predict_command,
             predict_help},
+    Command{"inspect", "describe a file that Lockstep writes or reads; --verify looks for damage",
+            nullptr, inspect_help, inspect_command},
 };
 
 std::string overview() {
   std::string text = "Lockstep " + std::string(version()) +
                      ": data-parallel training of image classifiers\n\n"
                      "usage: lockstep COMMAND [--config FILE] [--SETTING VALUE]...\n"
+                     "       lockstep inspect FILE [--verify]\n"
                      "       mpiexec -n RANKS lockstep COMMAND ...   (or srun)\n\ncommands:\n";
   for (const Command& command : commands) {
     text += "  " + std::string(command.name) +
@@ -83,6 +87,9 @@ std::optional<ExitCode> answer_at_once(const std::vector<std::string>& arguments
     std::fputs(command.help().c_str(), stdout);
     return ExitCode::success;
   }
+  if (command.run_alone != nullptr) {
+    return command.run_alone({arguments.begin() + 1, arguments.end()});
+  }
   return std::nullopt;
 }
 
@@ -120,6 +127,9 @@ int run_program(int argc, char** argv, const std::map<std::string, std::string>&
   } catch (const UsageError& error) {
     std::fprintf(stderr, "lockstep: %s\n", error.what());
     return static_cast<int>(ExitCode::usage);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "lockstep: %s\n", error.what());
+    return static_cast<int>(ExitCode::failure);
   }
   const double launched = launch_time(environment);
   // LibTorch would add the stack's addresses to each of its errors; they tell a user nothing.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <system_error>
 
+#include "lockstep/comm/agreement.hpp"
 #include "lockstep/io/checkpoint_store.hpp"
 
 #include "app/provenance.hpp"
@@ -42,25 +43,6 @@ std::filesystem::path named_checkpoint(const TrainOptions& options, const RunDir
   return path;
 }
 
-std::optional<std::filesystem::path> newest_checkpoint(const RunDirectory& directory, IoThread& io,
-                                                       Communicator& io_comm, Log& log) {
-  const CheckpointStore store(directory.checkpoints());
-  const NewestCheckpoint newest = io.run([&] { return store.newest_valid(io_comm); });
-  if (io_comm.rank() == 0) {
-    for (const SkippedCheckpoint& skipped : newest.skipped) {
-      log.warn("skipped " + skipped.path.string() + ": " + skipped.reason);
-    }
-  }
-  if (newest.entry) return newest.entry->path;
-  if (!newest.skipped.empty()) {
-    throw UsageError(
-        "resume the run in " + directory.path().string(),
-        "none of its " + std::to_string(newest.skipped.size()) + " checkpoints can be read",
-        "--overwrite removes it and starts anew");
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 OpenCheckpoint open_checkpoint(const std::filesystem::path& path, IoThread& io,
@@ -75,21 +57,39 @@ OpenCheckpoint open_checkpoint(const std::filesystem::path& path, IoThread& io,
   }
 }
 
-std::optional<std::filesystem::path> checkpoint_to_resume(const TrainOptions& options,
-                                                          const RunDirectory& directory,
-                                                          IoThread& io, Communicator& io_comm,
-                                                          Log& log) {
-  if (options.resume_from == "auto") {
-    return newest_checkpoint(directory, io, io_comm, log);
+OpenCheckpoint open_newest_checkpoint(const std::filesystem::path& checkpoints, IoThread& io,
+                                      Communicator& io_comm, Log& log) {
+  const CheckpointStore store(checkpoints);
+  NewestCheckpoint newest = io.run([&] { return store.newest_valid(io_comm); });
+  if (io_comm.rank() == 0) {
+    for (const SkippedCheckpoint& skipped : newest.skipped) {
+      log.warn("skipped " + skipped.path.string() + ": " + skipped.reason);
+    }
   }
-  if (options.resume_from != "none") return named_checkpoint(options, directory);
+  if (!newest.entry && !newest.skipped.empty()) {
+    throw UsageError("take a checkpoint from " + checkpoints.string(),
+                     "none of " + std::to_string(newest.skipped.size()) + " can be read",
+                     "a copy of one of them; --overwrite starts the training anew");
+  }
+  return {newest.reader.release(), CloseOnIoThread{&io}};
+}
+
+OpenCheckpoint checkpoint_to_resume(const TrainOptions& options, const RunDirectory& directory,
+                                    IoThread& io, Communicator& io_comm, Log& log) {
+  if (options.resume_from == "auto") {
+    return open_newest_checkpoint(directory.checkpoints(), io, io_comm, log);
+  }
+  if (options.resume_from != "none") {
+    const auto named = agreed(io_comm, [&] { return named_checkpoint(options, directory); });
+    return open_checkpoint(named, io, io_comm);
+  }
   if (directory.holds_run() && !options.overwrite) {
     throw UsageError("start a run in " + directory.path().string(),
                      "the directory already holds one",
                      "--resume_from auto goes on with it, --overwrite removes it, --output_dir "
                      "names another place");
   }
-  return std::nullopt;
+  return {};
 }
 
 void adopt_configuration(const CheckpointReader& reader, RunSettings& settings) {

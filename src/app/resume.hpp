@@ -26,14 +26,19 @@ using OpenCheckpoint = std::unique_ptr<CheckpointReader, CloseOnIoThread>;
 OpenCheckpoint open_checkpoint(const std::filesystem::path& path, IoThread& io,
                                Communicator& io_comm);
 
-/// Which checkpoint to go on from, as resume_from and overwrite say and the directory's state
-/// allows; nothing for a run from the start. Throws UsageError where the directory holds a run that
-/// is neither to be resumed nor overwritten, or a named checkpoint is missing. Warns of checkpoints
-/// that are no good. Writes nothing. Collective; throws on all ranks or on none.
-std::optional<std::filesystem::path> checkpoint_to_resume(const TrainOptions& options,
-                                                          const RunDirectory& directory,
-                                                          IoThread& io, Communicator& io_comm,
-                                                          Log& log);
+/// The newest checkpoint in the directory that is whole; empty where there is none at all.
+/// Warns of those that are not, with the reason. Throws UsageError where none of them is.
+/// Collective; throws on all ranks or on none.
+OpenCheckpoint open_newest_checkpoint(const std::filesystem::path& checkpoints, IoThread& io,
+                                      Communicator& io_comm, Log& log);
+
+/// The checkpoint to go on from, as resume_from and overwrite say and the directory's state
+/// allows; empty for a run from the start. Throws UsageError where the directory holds a run that
+/// is neither to be resumed nor overwritten, or a named checkpoint is missing, and Error where that
+/// is damaged. Warns of checkpoints that are no good. Writes nothing. Collective; throws on all
+/// ranks or on none.
+OpenCheckpoint checkpoint_to_resume(const TrainOptions& options, const RunDirectory& directory,
+                                    IoThread& io, Communicator& io_comm, Log& log);
 
 /// Takes over what the checkpoint's run was configured with where nothing else is said, and throws
 /// UsageError, listing all, where a setting that the trajectory depends on differs; with

@@ -73,6 +73,10 @@ RunSettings::RunSettings(const Components& components)
         "overwrite and resume_from = auto contradict each other: one removes what the other "
         "goes on with"};
   });
+  configuration_.add_check([this]() -> std::vector<std::string> {
+    if (train.keep_best == "none" || train.eval_every > 0) return {};
+    return {"keep_best = " + train.keep_best + " needs validations, but eval_every is 0"};
+  });
   configuration_.add("Machine", machine_fields(train));
   configuration_.add("Machine", fields(loader));
   configuration_.add("Machine", fields(reducer));
@@ -105,14 +109,14 @@ ReplicaOptions RunSettings::replica_options(const Precision& precision) const {
 }
 
 bool may_change_on_resume(const std::string& name) {
-  constexpr std::array<std::string_view, 26> free{
-      "output_dir",       "checkpoint_dir",    "run_name",         "resume_from",
-      "overwrite",        "stop_after_epochs", "max_steps",        "max_skipped_steps",
-      "eval_every",       "save_every",        "save_every_steps", "save_every_minutes",
-      "keep_last",        "checkpoint_write",  "log_interval",     "metrics_interval",
-      "enable_profiling", "threads",           "allow_single",     "num_workers",
-      "prefetch",         "train_data",        "val_data",         "on_resize",
-      "new_horizon",      "new_data"};
+  constexpr std::array<std::string_view, 28> free{
+      "output_dir",   "checkpoint_dir",    "run_name",         "resume_from",
+      "overwrite",    "stop_after_epochs", "max_steps",        "max_skipped_steps",
+      "eval_every",   "save_every",        "save_every_steps", "save_every_minutes",
+      "keep_last",    "keep_every",        "keep_best",        "checkpoint_write",
+      "log_interval", "metrics_interval",  "enable_profiling", "threads",
+      "allow_single", "num_workers",       "prefetch",         "train_data",
+      "val_data",     "on_resize",         "new_horizon",      "new_data"};
   return std::find(free.begin(), free.end(), name) != free.end();
 }
 

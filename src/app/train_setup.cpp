@@ -41,12 +41,12 @@ std::optional<ResumePoint> find_resume_point(const CommandContext& context, RunS
                                              Files& files) {
   Communicator& world = context.session.world();
   const RunDirectory directory = run_directory(settings.train);
-  const auto path = agreed(world, [&] {
+  ResumePoint point;
+  point.reader = agreed(world, [&] {
     return checkpoint_to_resume(settings.train, directory, files.io, *files.comm, context.log);
   });
-  if (!path) return std::nullopt;
-  ResumePoint point{.path = *path, .reader = {}, .loop = {}};
-  point.reader = agreed(world, [&] { return open_checkpoint(*path, files.io, *files.comm); });
+  if (!point.reader) return std::nullopt;
+  point.path = point.reader->path();
   agreed(world, [&] { adopt_configuration(*point.reader, settings); });
   point.loop = read_loop_state(*point.reader, files.io);
   return point;
@@ -66,6 +66,11 @@ TrainSetup set_up(const CommandContext& context, const RunSettings& settings, co
   setup.provenance = provenance_of(context, job, setup.precision, setup.data.fingerprint);
   setup.provenance.emplace_back(provenance_normalization, setup.transform.normalization_text());
   agreed(world, [&] {
+    if (settings.train.keep_best != "none" && !setup.data.validation) {
+      throw UsageError("keep the best checkpoint by " + settings.train.keep_best,
+                       "there is no validation data",
+                       "name some with --val_data or --val_fraction, or leave keep_best out");
+    }
     setup.plan = plan_of(settings, resume, job.topology.world_size);
     const std::int64_t samples = setup.data.training->size();
     check_plan(samples, setup.plan);

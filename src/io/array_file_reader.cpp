@@ -6,12 +6,12 @@
 #include "lockstep/base/error.hpp"
 #include "lockstep/comm/agreement.hpp"
 #include "lockstep/io/array_file.hpp"
+#include "lockstep/io/sealed_file.hpp"
 
 #include "io/file_contents.hpp"
 #include "io/hdf5.hpp"
 #include "io/posix_file.hpp"
 #include "io/slices.hpp"
-#include "io/user_block.hpp"
 
 namespace lockstep {
 
@@ -52,7 +52,6 @@ void copy_own_part(const std::vector<std::byte>& whole, const ArrayTarget& targe
 void ArrayFileReader::State::open(const FileFormat& format) {
   // The system says more clearly than the library why a file cannot be read.
   open_file(path, O_RDONLY, "open");
-  if (format.user_block) check_user_block(path);
   // No locks: what carries this name was finished before it got it.
   file = hdf5::open_file(path, false);
   contents = contents_of(file, path, format);
@@ -79,6 +78,8 @@ ArrayFileReader::ArrayFileReader(std::filesystem::path path, const FileFormat& f
     : state_(std::make_unique<State>()) {
   state_->path = std::move(path);
   state_->comm = &comm;
+  // Before HDF5 sees the file: the library may crash on one that is damaged.
+  if (format.user_block) verify_sealed_file(state_->path, format, comm);
   Agreement agreement(comm);
   agreement.attempt_on_root([&] { state_->open(format); });
   agreement.settle();

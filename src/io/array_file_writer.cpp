@@ -10,12 +10,12 @@
 #include "lockstep/base/version.hpp"
 #include "lockstep/comm/agreement.hpp"
 #include "lockstep/io/array_file.hpp"
+#include "lockstep/io/sealed_file.hpp"
 
 #include "io/content_agreement.hpp"
 #include "io/hdf5.hpp"
 #include "io/posix_file.hpp"
 #include "io/slices.hpp"
-#include "io/user_block.hpp"
 
 namespace lockstep {
 namespace {
@@ -141,7 +141,8 @@ WriteReport write_in_place(const std::filesystem::path& path, const FileFormat& 
   agreement.attempt([&] { hdf5::close_file(file, path); });
 
   agreement.attempt([&] { sync_file(path); });
-  if (format.user_block) agreement.attempt_on_root([&] { write_user_block(path); });
+  agreement.settle();
+  if (format.user_block) seal_file(path, format, comm);
   agreement.attempt(
       [&] { report.file_bytes = narrow<std::int64_t>(std::filesystem::file_size(path)); });
   agreement.settle();

@@ -9,8 +9,6 @@
 #include "lockstep/base/error.hpp"
 #include "lockstep/comm/agreement.hpp"
 #include "lockstep/comm/packed.hpp"
-#include "lockstep/comm/self_communicator.hpp"
-#include "lockstep/io/checkpoint_file.hpp"
 
 #include "io/posix_file.hpp"
 #include "io/user_block.hpp"
@@ -38,26 +36,28 @@ std::optional<std::int64_t> step_of_name(std::string_view name) {
   return step;
 }
 
-/// Why a checkpoint cannot be used; empty where it can.
-std::optional<std::string> defect_of(const std::filesystem::path& path) {
-  try {
-    SelfCommunicator alone;
-    const CheckpointReader reader(path, alone);
-    return std::nullopt;
-  } catch (const Error& error) {
-    return error.reason();
-  } catch (const std::exception& error) {  // damage may look like anything, a huge size say
-    return error.what();
-  }
-}
-
 bool is_complete(const std::filesystem::path& path) {
   try {
-    check_user_block(path);
+    read_user_block(path);
     return true;
   } catch (const std::exception&) {
     return false;
   }
+}
+
+bool contains(const std::vector<std::int64_t>& steps, std::int64_t step) {
+  return std::find(steps.begin(), steps.end(), step) != steps.end();
+}
+
+/// The first of `best_first` of which there is a complete checkpoint.
+std::optional<std::int64_t> best_of(const std::vector<CheckpointEntry>& entries,
+                                    const std::vector<std::int64_t>& best_first) {
+  for (const std::int64_t step : best_first) {
+    for (const CheckpointEntry& entry : entries) {
+      if (entry.step == step && is_complete(entry.path)) return step;
+    }
+  }
+  return std::nullopt;
 }
 
 void remove_file(const std::filesystem::path& path) {
@@ -77,32 +77,6 @@ std::vector<std::filesystem::path> files_in(const std::filesystem::path& directo
   if (code) throw Error("list '" + directory.string() + "'", code.message());
   for (const auto& entry : entries) files.push_back(entry.path());
   return files;
-}
-
-std::string packed(const NewestCheckpoint& found) {
-  Packer packer;
-  packer.add(found.entry ? found.entry->step : std::int64_t{-1});
-  packer.add(found.entry ? found.entry->path.string() : std::string());
-  packer.add(static_cast<std::int64_t>(found.skipped.size()));
-  for (const SkippedCheckpoint& skipped : found.skipped) {
-    packer.add(skipped.path.string());
-    packer.add(skipped.reason);
-  }
-  return packer.bytes();
-}
-
-NewestCheckpoint unpacked(const std::string& message) {
-  Unpacker unpacker(message);
-  NewestCheckpoint found;
-  const std::int64_t step = unpacker.integer();
-  const std::filesystem::path path = unpacker.text();
-  if (step >= 0) found.entry = {.step = step, .path = path};
-  found.skipped.resize(static_cast<std::size_t>(unpacker.integer()));
-  for (SkippedCheckpoint& skipped : found.skipped) {
-    skipped.path = unpacker.text();
-    skipped.reason = unpacker.text();
-  }
-  return found;
 }
 
 void on_root(Communicator& comm, const std::function<void()>& work) {
@@ -139,34 +113,54 @@ void CheckpointStore::prepare(Communicator& comm) const {
   });
 }
 
-NewestCheckpoint CheckpointStore::newest_valid(Communicator& comm) const {
-  NewestCheckpoint found;
+std::vector<CheckpointEntry> CheckpointStore::list_alike(Communicator& comm) const {
+  Packer packer;
   on_root(comm, [&] {
-    std::vector<CheckpointEntry> entries = list();
-    for (; !entries.empty() && !found.entry; entries.pop_back()) {
-      const CheckpointEntry& entry = entries.back();
-      if (auto defect = defect_of(entry.path)) {
-        found.skipped.push_back({entry.path, std::move(*defect)});
-      } else {
-        found.entry = entry;
-      }
-    }
+    const std::vector<CheckpointEntry> entries = list();
+    packer.add(static_cast<std::int64_t>(entries.size()));
+    for (const CheckpointEntry& entry : entries) packer.add(entry.step);
   });
-  return unpacked(broadcast_text(comm, packed(found), 0, "newest checkpoint"));
+  const std::string message = broadcast_text(comm, packer.bytes(), 0, "checkpoints there are");
+  Unpacker unpacker(message);
+  std::vector<CheckpointEntry> entries(static_cast<std::size_t>(unpacker.integer()));
+  for (CheckpointEntry& entry : entries) {
+    entry.step = unpacker.integer();
+    entry.path = path(entry.step);
+  }
+  return entries;
 }
 
-void CheckpointStore::prune(std::int64_t newest_step, std::int64_t keep, Communicator& comm) const {
-  check(keep >= 1, "prune checkpoints", "at least one must be kept");
+NewestCheckpoint CheckpointStore::newest_valid(Communicator& comm) const {
+  NewestCheckpoint found;
+  std::vector<CheckpointEntry> entries = list_alike(comm);
+  for (; !entries.empty() && !found.entry; entries.pop_back()) {
+    const CheckpointEntry& entry = entries.back();
+    try {
+      found.reader = std::make_unique<CheckpointReader>(entry.path, comm);
+      found.entry = entry;
+    } catch (const AgreedError& error) {
+      found.skipped.push_back(
+          {entry.path, error.reason().empty() ? error.attempted() : error.reason()});
+    }
+  }
+  return found;
+}
+
+void CheckpointStore::prune(std::int64_t newest_step, const Retention& retention,
+                            Communicator& comm) const {
+  check(retention.last >= 1, "prune checkpoints", "at least one must be kept");
   on_root(comm, [&] {
     std::vector<CheckpointEntry> entries = list();
+    const std::optional<std::int64_t> best = best_of(entries, retention.best_first);
     std::erase_if(entries, [&](const auto& entry) { return entry.step >= newest_step; });
     std::int64_t kept = 1;
     for (; !entries.empty(); entries.pop_back()) {
-      const std::filesystem::path& file = entries.back().path;
-      if (kept < keep && is_complete(file)) {
+      const CheckpointEntry& entry = entries.back();
+      const bool complete = is_complete(entry.path);
+      if (complete && kept < retention.last) {
         ++kept;
-      } else {
-        remove_file(file);
+      } else if (!complete || (entry.step != best && !contains(retention.always, entry.step))) {
+        remove_file(entry.path);
       }
     }
   });

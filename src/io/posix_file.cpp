@@ -65,6 +65,12 @@ std::int64_t read_at(const FileDescriptor& file, const std::filesystem::path& pa
   return total;
 }
 
+std::int64_t file_bytes(const FileDescriptor& file, const std::filesystem::path& path) {
+  struct stat info {};
+  if (::fstat(file.get(), &info) != 0) fail("ask for the length of", path, errno);
+  return info.st_size;
+}
+
 void sync_file(const std::filesystem::path& path) {
   const FileDescriptor file = open_file(path, O_RDWR, "open");
   if (::fsync(file.get()) != 0) fail("sync", path, errno);

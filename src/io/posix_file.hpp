@@ -32,6 +32,9 @@ void write_at(const FileDescriptor& file, const std::filesystem::path& path, std
 std::int64_t read_at(const FileDescriptor& file, const std::filesystem::path& path,
                      std::int64_t offset, std::span<std::byte> bytes);
 
+/// Length of an open file.
+std::int64_t file_bytes(const FileDescriptor& file, const std::filesystem::path& path);
+
 /// fsync(2) of what any process of this node wrote to the file.
 void sync_file(const std::filesystem::path& path);
 

@@ -1,5 +1,10 @@
 #include "lockstep/train/options.hpp"
 
+#include <utility>
+#include <vector>
+
+#include "lockstep/train/retention.hpp"
+
 namespace lockstep {
 
 FieldTable training_fields(TrainOptions& options) {
@@ -38,6 +43,8 @@ RunDirectory run_directory(const TrainOptions& options) {
 }
 
 FieldTable run_fields(TrainOptions& options) {
+  std::vector<std::string> best{"none"};
+  for (std::string& name : retention_metrics()) best.push_back(std::move(name));
   return {
       field("output_dir", options.output_dir, "directory of everything the run writes"),
       field("checkpoint_dir", options.checkpoint_dir,
@@ -74,7 +81,11 @@ FieldTable run_fields(TrainOptions& options) {
       field("checkpoint_write", options.checkpoint_write,
             "async: from a copy in memory, while training goes on; sync: training waits",
             {"async", "sync"}),
-      field("keep_last", options.keep_last, "checkpoints to keep; 0 all", at_least(0)),
+      field("keep_last", options.keep_last, "newest checkpoints to keep; 0 all", at_least(0)),
+      field("keep_every", options.keep_every,
+            "also keep for ever the checkpoint of every so many epochs; 0 none", at_least(0)),
+      field("keep_best", options.keep_best,
+            "also keep the checkpoint of the epoch that was best by this", best),
       field("log_interval", options.log_interval, "optimizer steps between log lines", at_least(1)),
       field("metrics_interval", options.metrics_interval,
             "seconds between rewrites of metrics.h5 within an epoch; 0: at its end only",

@@ -9,6 +9,7 @@
 #include "lockstep/io/atomic_text.hpp"
 #include "lockstep/io/checkpoint_file.hpp"
 #include "lockstep/train/recorder.hpp"
+#include "lockstep/train/retention.hpp"
 
 namespace lockstep {
 namespace {
@@ -38,19 +39,23 @@ void RunWriter::write_metrics(const MetricsHistory& history) {
 }
 
 void RunWriter::save_checkpoint(std::unique_ptr<const StateSnapshot> snapshot,
-                                std::int64_t global_step, double began) {
+                                std::int64_t global_step, const MetricsHistory& history,
+                                double began) {
   const double waits = parts_.seconds();
   finish_checkpoint();
   if (const double waited = parts_.seconds() - waits; waited > long_wait_seconds) {
     parts_.log.info(fmt::format("the training waited {} for the checkpoint before this one",
                                 duration_text(waited)));
   }
-  const auto write = [this, global_step, state = std::shared_ptr(std::move(snapshot))] {
+  const auto write = [this, global_step, state = std::shared_ptr(std::move(snapshot)),
+                      attributes = checkpoint_attributes(history, global_step),
+                      retention = retention_of(parts_.options, history)] {
     const double write_began = parts_.seconds();
-    const Content content{.arrays = state->arrays(), .attributes = {}, .groups = parts_.groups};
+    const Content content{
+        .arrays = state->arrays(), .attributes = attributes, .groups = parts_.groups};
     const WriteReport file = write_checkpoint(store_.path(global_step), content, parts_.comm);
     if (parts_.options.keep_last > 0) {
-      store_.prune(global_step, parts_.options.keep_last, parts_.comm);
+      store_.prune(global_step, retention, parts_.comm);
     }
     return Written{.file = file, .seconds = parts_.seconds() - write_began};
   };

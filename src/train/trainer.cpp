@@ -354,7 +354,7 @@ void Trainer::save_checkpoint() {
   const double began = parts_.seconds();
   writer_.save_checkpoint(
       std::make_unique<StateSnapshot>(parts_.replica, loop_, history_, parts_.comm.size()),
-      loop_.position.global_step, began);
+      loop_.position.global_step, history_, began);
   checkpoint_due_ = false;
   checkpoint_time_ = {.written = parts_.seconds()};
 }

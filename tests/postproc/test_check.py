@@ -81,16 +81,33 @@ class Check(FilesTest):
 
     def test_a_checkpoint_whose_user_block_does_not_fit_is_reported(self):
         path = samples.write_checkpoint(self.directory / "c.h5")
-        size = path.stat().st_size
+        sealed = path.read_bytes()
+        size = len(sealed)
         for offset, value, expected in (
-                (0, b"\0", "does not begin with LOCKSTEP"), (8, b"\2", "layout version 2"),
+                (0, b"\0", "does not begin with LOCKSTEP"), (8, b"\3", "layout version 3"),
+                (8, b"\1", "layout version 1"),
                 (16, struct.pack("<Q", size + 8), f"names {size + 8} bytes, the file has {size}")):
             with self.subTest(expected):
-                samples.write_user_block(path)
-                with open(path, "r+b") as file:
-                    file.seek(offset)
-                    file.write(value)
+                block = bytearray(sealed[:496])
+                block[offset:offset + len(value)] = value
+                path.write_bytes(block + samples.little_hash(bytes(block)) + sealed[512:])
                 self.assert_problems(path, [f"user block: {expected}"])
+
+    @unittest.skipUnless(samples.xxhash, "xxhash (Debian: python3-xxhash) is not installed")
+    def test_a_checkpoint_with_any_other_bit_is_reported(self):
+        path = samples.write_checkpoint(self.directory / "c.h5")
+        sealed = path.read_bytes()
+        with h5py.File(path) as file:
+            weight = file["model/fc.weight"].id.get_offset()
+        for byte, expected in ((100, "user block: differs from its checksum"),
+                               (500, "user block: differs from its checksum"),
+                               (weight, "block 1 of 1: differs from its hash"),
+                               (len(sealed) - 1, "list of hashes: differs")):
+            with self.subTest(byte):
+                damaged = bytearray(sealed)
+                damaged[byte] ^= 1
+                path.write_bytes(damaged)
+                self.assert_problems(path, [expected])
 
     def test_a_checkpoint_without_its_user_block_is_reported(self):
         path = samples.write_checkpoint(self.directory / "c.h5")

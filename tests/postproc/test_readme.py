@@ -53,7 +53,9 @@ class Readme(FilesTest):
         return name in layout.MEASURED
 
     def test_the_python_examples_run(self):
-        notebook, plain = blocks("python")
+        notebook, plain, hashes = blocks("python")
+        if samples.xxhash:
+            self.assertIn("undamaged", self.assert_runs(sys.executable, "-c", hashes))
         self.assertIn("[0.25  nan 0.75] 1", self.assert_runs(sys.executable, "-c", notebook))
         self.assertIn("0.75 1\n", self.assert_runs(sys.executable, "-c", plain))
 

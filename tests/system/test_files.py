@@ -129,6 +129,74 @@ class Files(harness.RunTestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn(f"loss {metrics['epoch/val_loss'][-1]:.4f}", result.stdout)
 
+    def inspect(self, path, *arguments):
+        return harness.run(0, path, *arguments, name="inspect")
+
+    def test_inspect_describes_every_kind_of_file(self):
+        self.train(2, "run", "--epochs", 2)
+        checkpoint = self.checkpoint("run")
+        predictions = self.directory / "predictions.h5"
+        harness.run(2, "--checkpoint", checkpoint, "--predictions", predictions, name="predict")
+        for path, expected in (
+                (checkpoint, ["lockstep.checkpoint, format version 1", "model = mini_resnet",
+                              "position: 2 epochs done and 0 samples of the next; 6 steps, 80 ",
+                              "/model/conv1.weight", "float32 [8, 1, 3, 3]  288 bytes"]),
+                (self.directory / "run" / "metrics.h5",
+                 ["lockstep.metrics", "batch_size = 8", "/rank/train_samples", "int64 [2, 2]"]),
+                (predictions, ["lockstep.predictions", "/logits", "float32 [14, 10]"]),
+                (os.environ["LOCKSTEP_DIGITS"], ["HDF5 data", "uint8 ["])):
+            for arguments in ([], ["--verify"]):
+                result = self.inspect(path, *arguments)
+                self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+                for text in expected:
+                    self.assertIn(text, result.stdout)
+                verified = "all agree with the content" in result.stdout
+                self.assertEqual(verified, path == checkpoint and bool(arguments))
+
+    def test_inspect_tells_damage_and_what_is_no_file_of_ours_by_its_exit_code(self):
+        self.train(1, "run", "--epochs", 1)
+        checkpoint = self.checkpoint("run")
+        good = checkpoint.read_bytes()
+        with h5py.File(checkpoint) as file:
+            weight = file["model/fc.weight"].id.get_offset()
+        for byte, text in ((0, "mark of a finished file"), (100, "damaged: its first block"),
+                           (weight, "damaged: block 1 of 1"),
+                           (len(good) - 1, "damaged: the list of hashes")):
+            damaged = bytearray(good)
+            damaged[byte] ^= 1
+            checkpoint.write_bytes(damaged)
+            result = self.inspect(checkpoint, "--verify")
+            self.assertEqual(result.returncode, 1, (byte, result.stdout, result.stderr))
+            self.assertIn(text, result.stdout)
+        checkpoint.write_bytes(good[:-1])
+        result = self.inspect(checkpoint)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(f"truncated: {len(good) - 1} of {len(good)} bytes", result.stdout)
+        metrics = self.directory / "run" / "metrics.h5"
+        metrics.write_bytes(metrics.read_bytes()[:2000])
+        self.assertEqual(self.inspect(metrics).returncode, 1)
+        for other in (self.directory, self.directory / "none.h5",
+                      self.directory / "run" / "config.ini"):
+            result = self.inspect(other)
+            self.assertEqual(result.returncode, 2, result.stdout)
+            self.assertIn(str(other), result.stderr)
+        for arguments in ([], ["--verify"], [metrics, metrics], [metrics, "--verfy"]):
+            result = harness.run(0, *arguments, name="inspect")
+            self.assertEqual(result.returncode, 2)
+            self.assertIn("lockstep inspect FILE [--verify]", result.stderr)
+
+    def test_inspect_survives_flipped_bits_of_hdf5s_tables(self):
+        # Without --verify the HDF5 library sees a damaged file, on which it may crash.
+        self.train(1, "run", "--epochs", 1)
+        checkpoint = self.checkpoint("run")
+        good = checkpoint.read_bytes()
+        for byte in range(512, 2048, 192):
+            damaged = bytearray(good)
+            damaged[byte] ^= 1 << (byte // 192 % 8)
+            checkpoint.write_bytes(damaged)
+            self.assertIn(self.inspect(checkpoint).returncode, (0, 1), byte)
+            self.assertEqual(self.inspect(checkpoint, "--verify").returncode, 1, byte)
+
     def test_eval_every_leaves_out_epochs_and_says_so(self):
         self.train(1, "run", "--epochs", 3, "--eval_every", 2)
         metrics = harness.datasets(self.directory / "run" / "metrics.h5")

@@ -168,7 +168,67 @@ class Resume(harness.RunTestCase):
         newest.write_bytes(newest.read_bytes()[:-5000])
         result = self.train(1, "run", "--epochs", 4, "--resume_from", "auto")
         self.assertIn(newest.name, result.stdout)
+        self.assertIn("truncated: ", result.stdout)
         self.assert_same_datasets(self.checkpoint("straight"), self.checkpoint("run"))
+
+    def flip_a_bit(self, path, dataset):
+        """Of the first element of a data set."""
+        with h5py.File(path) as file:
+            offset = file[dataset].id.get_offset()
+        damaged = bytearray(path.read_bytes())
+        damaged[offset] ^= 1
+        path.write_bytes(damaged)
+
+    def test_one_flipped_bit_is_enough_to_be_skipped_and_named(self):
+        self.train(2, "straight", "--epochs", 3)
+        self.train(2, "run", "--epochs", 3, "--stop_after_epochs", 2)
+        newest = self.checkpoint("run")
+        self.flip_a_bit(newest, "model/fc.weight")
+        for name in ("eval", "predict"):
+            result = harness.run(2, "--checkpoint", self.directory / "run", name=name,
+                                 cwd=self.directory)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn(f"skipped {newest}: damaged: block 1 of 1", result.stdout)
+        result = self.train(2, "run", "--epochs", 3, "--resume_from", "auto")
+        self.assertIn(f"skipped {newest}: damaged: block 1 of 1", result.stdout)
+        self.assert_same_datasets(self.checkpoint("straight"), self.checkpoint("run"))
+
+    def test_a_named_checkpoint_that_is_damaged_is_an_error(self):
+        self.train(2, "run", "--epochs", 2, "--stop_after_epochs", 1)
+        path = self.checkpoint("run")
+        self.flip_a_bit(path, "model/fc.weight")
+        before = harness.tree_digest(self.directory)
+        result = self.train(2, "branch", "--epochs", 2, "--resume_from", path, expect=1)
+        self.assertIn(f"open '{path}': damaged: block 1 of 1", result.stderr)
+        for name in ("eval", "predict"):
+            result = harness.run(2, "--checkpoint", path, name=name, cwd=self.directory)
+            self.assertEqual(result.returncode, 1, result.stdout)
+            self.assertIn(f"open '{path}': damaged: block 1 of 1", result.stderr)
+        result = self.train(2, "run", "--epochs", 2, "--resume_from", "auto", expect=2)
+        self.assertIn("none of 1 can be read", result.stderr)
+        self.assertEqual(harness.tree_digest(self.directory), before)
+
+    def test_the_best_and_every_nth_checkpoint_stay_also_after_a_resume(self):
+        # So high a rate that the validation loss rises from the first epoch on.
+        keep = ["--lr", 0.05, "--keep_last", 1, "--keep_every", 4, "--keep_best", "val_loss"]
+        self.train(2, "straight", "--epochs", 6, *keep)
+        self.train(2, "parts", "--epochs", 6, "--stop_after_epochs", 5, *keep)
+        self.train(2, "parts", "--epochs", 6, "--resume_from", "auto", *keep)
+        for run in ("straight", "parts"):
+            metrics = harness.datasets(self.directory / run / "metrics.h5")
+            steps, losses = metrics["epoch/global_step"], metrics["epoch/val_loss"]
+            best = int(losses.argmin())
+            self.assertNotIn(best, (3, 4, 5), "this best one would stay anyway")
+            kept = sorted(path.name for path in (self.directory / run / "checkpoints").iterdir())
+            self.assertEqual(kept, [f"step_{steps[epoch]:012d}.h5"
+                                    for epoch in sorted({best, 3, 5})])
+            with h5py.File(self.directory / run / "checkpoints" / kept[0]) as file:
+                self.assertEqual(file.attrs["val_loss"], losses[best])
+                self.assertEqual(file.attrs["epochs_done"], best + 1)
+
+    def test_keeping_the_best_needs_validations(self):
+        result = self.train(1, "run", "--keep_best", "val_loss", "--eval_every", 0, expect=2)
+        self.assertIn("keep_best = val_loss needs validations", result.stderr)
 
 
 class Interrupted(harness.RunTestCase):

@@ -40,7 +40,9 @@ struct Content {
 struct FileFormat {
   std::string name;
   std::int64_t version = 1;
-  /// Whether 512 bytes in front of the HDF5 content tell that the file is complete.
+  /// Whether 512 bytes in front of the HDF5 content and a list of hashes behind it let a reader
+  /// tell that the file is complete and undamaged. Costs reading the file once more when it is
+  /// written and when it is opened, and another fsync.
   bool user_block = false;
 };
 
@@ -71,7 +73,8 @@ WriteReport write_array_file(const std::filesystem::path& path, const FileFormat
 class ArrayFileReader {
  public:
   /// Throws Error where the file is missing, not HDF5, incomplete, of another format or of a newer
-  /// version. `comm` is borrowed.
+  /// version. Where the format has a user block, all ranks first read all of the file, in balanced
+  /// shares, and damage to any bit is an Error too. `comm` is borrowed.
   ArrayFileReader(std::filesystem::path path, const FileFormat& format, Communicator& comm);
   ArrayFileReader(ArrayFileReader&&) noexcept;
   ArrayFileReader& operator=(ArrayFileReader&&) noexcept;

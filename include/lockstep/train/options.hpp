@@ -30,6 +30,8 @@ struct TrainOptions {
   double save_every_minutes = 0.0;
   std::string checkpoint_write = "async";
   std::int64_t keep_last = 3;
+  std::int64_t keep_every = 0;
+  std::string keep_best = "none";
   std::int64_t log_interval = 10;
   double metrics_interval = 30.0;
   std::string run_name;

@@ -40,9 +40,9 @@ class RunWriter {
 
   void write_metrics(const MetricsHistory& history);
   /// `snapshot` is of step `global_step`; `began`: when the copying of it did. Older checkpoints
-  /// are pruned once this one is on disk.
+  /// are pruned once this one is on disk, as `history` up to this step says.
   void save_checkpoint(std::unique_ptr<const StateSnapshot> snapshot, std::int64_t global_step,
-                       double began);
+                       const MetricsHistory& history, double began);
 
   /// Reports what has been written since the last call, and returns whether a write failed on this
   /// rank. Never waits; the answer differs from rank to rank, so ranks are to agree on it and then

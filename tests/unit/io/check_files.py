@@ -2,6 +2,7 @@
 
 usage: check_files.py MPIEXEC IO_WRITE_FILES
 """
+import struct
 import subprocess
 import sys
 import tempfile
@@ -9,6 +10,11 @@ from pathlib import Path
 
 import h5py
 import numpy as np
+
+try:
+    import xxhash
+except ImportError:
+    xxhash = None
 
 FLOAT_COLUMNS = {
     "epoch": {"lr", "train_loss_sum", "train_loss", "train_accuracy", "val_loss_sum", "val_loss",
@@ -60,10 +66,30 @@ def check_metrics(group, ranks):
     assert group["rank/train_samples"][()].tolist() == expected
 
 
+def check_seal(raw):
+    """The block in front and the list behind, as postproc/README.md says."""
+    layout, block, size, end, leaf, version = struct.unpack("<IIQQQQ", raw[8:48])
+    assert (layout, block, size, leaf, version) == (2, 512, len(raw), 4 << 20, 1)
+    content, listed = raw[512:end], raw[end:]
+    assert len(listed) == 16 * -(-len(content) // leaf)
+    assert raw[64:496] == bytes(432)
+    if xxhash is None:
+        print("python3-xxhash is not installed: no hashes compared")
+        return
+    assert listed == b"".join(little_hash(content[at:at + leaf])
+                              for at in range(0, len(content), leaf))
+    assert raw[48:64] == little_hash(listed)
+    assert raw[496:512] == little_hash(raw[:496])
+
+
+def little_hash(data):
+    return xxhash.xxh3_128(data).intdigest().to_bytes(16, "little")
+
+
 def check_checkpoint(path, ranks):
     raw = path.read_bytes()
     assert raw[:8] == b"LOCKSTEP"
-    assert int.from_bytes(raw[16:24], "little") == len(raw)
+    check_seal(raw)
     assert raw[512:520] == b"\x89HDF\r\n\x1a\n"
     assert raw[520] == 2, "superblock version"
     with h5py.File(path, "r") as f:

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "lockstep/io/checkpoint_file.hpp"
+#include "lockstep/io/sealed_file.hpp"
 
 #include "unit/io/shared_directory.hpp"
 
@@ -81,7 +82,7 @@ TEST_F(CheckpointStoreTest, FallsBackPastOnesThatAreNoGoodAndNamesThem) {
   EXPECT_EQ(newest.skipped[0].path, store_.path(40));
   EXPECT_THAT(newest.skipped[0].reason, HasSubstr("mark of a finished file"));
   EXPECT_EQ(newest.skipped[1].path, store_.path(30));
-  EXPECT_THAT(newest.skipped[1].reason, HasSubstr("600 bytes"));
+  EXPECT_THAT(newest.skipped[1].reason, HasSubstr("truncated: 600 of "));
 }
 
 TEST_F(CheckpointStoreTest, WhereNoneIsGoodAllAreNamed) {
@@ -97,9 +98,11 @@ TEST_F(CheckpointStoreTest, AMarkedFileThatHdf5CannotOpenIsSkipped) {
   write(20);
   on_rank_0([&] {
     std::string content = content_of(store_.path(20));
-    content[512] = 'x';  // HDF5's signature follows the user block
+    content[512] = 'x';                   // HDF5's signature follows the user block
+    content.resize(content.size() - 16);  // the list of hashes
     put_content(store_.path(20), content);
   });
+  seal_file(store_.path(20), checkpoint_format(), comm());
   const NewestCheckpoint newest = store_.newest_valid(comm());
   ASSERT_TRUE(newest.entry.has_value());
   EXPECT_EQ(newest.entry->step, 10);
@@ -107,27 +110,73 @@ TEST_F(CheckpointStoreTest, AMarkedFileThatHdf5CannotOpenIsSkipped) {
   EXPECT_THAT(newest.skipped[0].reason, HasSubstr("file signature not found"));
 }
 
+TEST_F(CheckpointStoreTest, ADamagedOneIsSkippedNamingTheBlock) {
+  write(10);
+  write(20);
+  on_rank_0([&] {
+    std::string content = content_of(store_.path(20));
+    content[700] = static_cast<char>(content[700] ^ 1);
+    put_content(store_.path(20), content);
+  });
+  const NewestCheckpoint newest = store_.newest_valid(comm());
+  ASSERT_TRUE(newest.entry.has_value());
+  EXPECT_EQ(newest.entry->step, 10);
+  ASSERT_EQ(newest.skipped.size(), 1U);
+  EXPECT_THAT(newest.skipped[0].reason, HasSubstr("damaged: block 1 of 1"));
+}
+
+TEST_F(CheckpointStoreTest, TheNewestIsOpen) {
+  write(10);
+  const NewestCheckpoint newest = store_.newest_valid(comm());
+  ASSERT_NE(newest.reader, nullptr);
+  std::int64_t step = 0;
+  newest.reader->read({"/sampler/step", DType::int64, {}, &step});
+  EXPECT_EQ(step, 10);
+}
+
 TEST_F(CheckpointStoreTest, PruningKeepsTheNewest) {
   for (const std::int64_t step : {10, 20, 30, 40}) write(step);
-  store_.prune(40, 2, comm());
+  store_.prune(40, {.last = 2}, comm());
   EXPECT_THAT(steps(), ElementsAre(30, 40));
-  store_.prune(40, 1, comm());
+  store_.prune(40, {.last = 1}, comm());
   EXPECT_THAT(steps(), ElementsAre(40));
-  store_.prune(40, 5, comm());
+  store_.prune(40, {.last = 5}, comm());
   EXPECT_THAT(steps(), ElementsAre(40));
 }
 
 TEST_F(CheckpointStoreTest, PruningDoesNotCountIncompleteOnes) {
   for (const std::int64_t step : {10, 20, 30, 40}) write(step);
   cut_short(30);
-  store_.prune(40, 2, comm());
+  store_.prune(40, {.last = 2}, comm());
   EXPECT_THAT(steps(), ElementsAre(20, 40));
+}
+
+TEST_F(CheckpointStoreTest, PruningKeepsWhatIsAlwaysKept) {
+  for (const std::int64_t step : {10, 20, 30, 40}) write(step);
+  store_.prune(40, {.last = 1, .always = {20, 25}, .best_first = {}}, comm());
+  EXPECT_THAT(steps(), ElementsAre(20, 40));
+}
+
+TEST_F(CheckpointStoreTest, PruningKeepsTheBestBesideTheNewest) {
+  for (const std::int64_t step : {10, 20, 30, 40}) write(step);
+  store_.prune(40, {.last = 2, .always = {}, .best_first = {10, 40, 20}}, comm());
+  EXPECT_THAT(steps(), ElementsAre(10, 30, 40));
+}
+
+TEST_F(CheckpointStoreTest, TheBestIsTheBestOfWhatIsThereAndComplete) {
+  for (const std::int64_t step : {10, 20, 30, 40}) write(step);
+  cut_short(10);
+  store_.prune(40, {.last = 1, .always = {10}, .best_first = {5, 10, 30, 20}}, comm());
+  EXPECT_THAT(steps(), ElementsAre(30, 40));
+  write(50);
+  store_.prune(50, {.last = 1, .always = {}, .best_first = {50, 30, 40}}, comm());
+  EXPECT_THAT(steps(), ElementsAre(50));
 }
 
 TEST_F(CheckpointStoreTest, PruningNeverRemovesWhatWasJustWrittenNorNewerOnes) {
   // The run went back to an older checkpoint: 40 is left from before.
   for (const std::int64_t step : {10, 15, 40}) write(step);
-  store_.prune(15, 1, comm());
+  store_.prune(15, {.last = 1}, comm());
   EXPECT_THAT(steps(), ElementsAre(15, 40));
 }
 

@@ -2,14 +2,21 @@
 //   io_write_files sample DIRECTORY    a checkpoint and metrics with known content
 //   io_write_files endless DIRECTORY   checkpoints and metrics until it is killed; rank 0 says "N"
 //                                      when those of step N are written
-//   io_write_files newest DIRECTORY    says the newest valid checkpoint's step
+//   io_write_files some DIRECTORY      checkpoints of steps 1 to 4, of which two are kept; rank 0
+//   says
+//                                      "N" when that of step N is written and older ones are
+//                                      removed
+//   io_write_files newest DIRECTORY    says the newest valid checkpoint's step, and fails where it
+//                                      holds other weights than those of that step
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <string>
 #include <vector>
 
+#include "lockstep/base/error.hpp"
 #include "lockstep/comm/mpi_session.hpp"
 #include "lockstep/io/checkpoint_file.hpp"
 #include "lockstep/io/checkpoint_store.hpp"
@@ -122,7 +129,7 @@ void write_sample(const std::filesystem::path& directory, Communicator& comm) {
     append_epoch(history, step - 1, comm.rank(), comm.size());
     write_checkpoint(store.path(step), content, comm);
     write_metrics(directory / "metrics.h5", history, groups, comm);
-    store.prune(step, 2, comm);
+    store.prune(step, {.last = 2}, comm);
     if (comm.rank() == 0) {
       std::printf("%lld\n", static_cast<long long>(step));
       std::fflush(stdout);
@@ -130,10 +137,40 @@ void write_sample(const std::filesystem::path& directory, Communicator& comm) {
   }
 }
 
+void write_some(const std::filesystem::path& directory, Communicator& comm) {
+  const CheckpointStore store(directory);
+  store.prepare(comm);
+  std::vector<float> weight(1 << 18);
+  for (std::int64_t step = 1; step <= 4; ++step) {
+    for (float& value : weight) value = static_cast<float>(step);
+    const Content content{.arrays = {{"/model/w", DType::float32, {1 << 18}, weight.data()},
+                                     {"/sampler/global_step", DType::int64, {}, &step}},
+                          .attributes = {},
+                          .groups = groups};
+    write_checkpoint(store.path(step), content, comm);
+    store.prune(step, {.last = 2}, comm);
+    if (comm.rank() == 0) {
+      std::printf("%lld\n", static_cast<long long>(step));
+      std::fflush(stdout);
+    }
+  }
+}
+
+void check_weights(const NewestCheckpoint& newest) {
+  const std::vector<std::byte> bytes = newest.reader->read("/model/w");
+  std::vector<float> weights(bytes.size() / sizeof(float));
+  std::memcpy(weights.data(), bytes.data(), bytes.size());
+  for (const float weight : weights) {
+    check(weight == static_cast<float>(newest.entry->step), "read a checkpoint's weights",
+          "they are not those of its step");
+  }
+}
+
 void print_newest(const std::filesystem::path& directory, Communicator& comm) {
   const CheckpointStore store(directory);
   store.prepare(comm);
   const NewestCheckpoint newest = store.newest_valid(comm);
+  if (newest.entry) check_weights(newest);
   if (comm.rank() == 0) {
     std::printf("%lld\n", static_cast<long long>(newest.entry ? newest.entry->step : -1));
   }
@@ -153,6 +190,7 @@ int main(int argc, char** argv) {
     io.run([&] {
       if (mode == "sample") write_sample(directory, *comm);
       if (mode == "endless") write_endlessly(directory, *comm);
+      if (mode == "some") write_some(directory, *comm);
       if (mode == "newest") print_newest(directory, *comm);
     });
   }
