@@ -33,7 +33,7 @@ std::string text_of(const AttributeValue& value) {
 std::string extents_text(const std::vector<std::int64_t>& shape) {
   std::vector<std::string> extents;
   for (const std::int64_t extent : shape) extents.push_back(std::to_string(extent));
-  return "[" + joined(extents, ", ") + "]";
+  return fmt::format("[{}]", joined(extents, ", "));
 }
 
 std::string first_line(const Hdf5File& file) {
