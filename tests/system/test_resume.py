@@ -5,7 +5,6 @@ import math
 import os
 import signal
 import subprocess
-import time
 import unittest
 
 import h5py
@@ -173,44 +172,7 @@ class Resume(harness.RunTestCase):
         self.assert_same_datasets(self.checkpoint("straight"), self.checkpoint("run"))
 
 
-class Interrupted(harness.RunTestCase):
-    def start(self, ranks, *arguments):
-        """A run that would take long, once it has written metrics."""
-        process = subprocess.Popen(
-            harness.command(ranks, *harness.SMALL, "--output_dir", self.directory / "run",
-                            *arguments),
-            env=harness.environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True, start_new_session=True)
-        self.addCleanup(self.end, process)
-        deadline = time.monotonic() + harness.DEADLINE
-        while not (self.directory / "run" / "metrics.h5").exists():
-            self.assertIsNone(process.poll(), "the run ended by itself")
-            self.assertLess(time.monotonic(), deadline, "no metrics were written")
-            time.sleep(0.01)
-        return process
-
-    @staticmethod
-    def end(process):
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        process.communicate()
-
-    def ranks_of(self, process):
-        """Process ids of the run's ranks: those below mpiexec that run the program."""
-        found = []
-        for entry in os.listdir("/proc"):
-            try:
-                with open(f"/proc/{entry}/cmdline", "rb") as file:
-                    arguments = file.read().split(b"\0")
-            except (OSError, NotADirectoryError):
-                continue
-            if arguments[0] == harness.PROGRAM.encode() and \
-                    str(self.directory / "run").encode() in arguments:
-                found.append(int(entry))
-        return sorted(found)
-
+class Interrupted(harness.LongRunTestCase):
     def test_killed_run_leaves_metrics_readable_and_can_be_resumed(self):
         process = self.start(2, "--epochs", 100000)
         os.killpg(process.pid, signal.SIGKILL)
