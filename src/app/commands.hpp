@@ -14,6 +14,8 @@
 
 namespace lockstep {
 
+struct Guard;
+
 /// What every command is given.
 struct CommandContext {
   MpiSession& session;
@@ -21,6 +23,7 @@ struct CommandContext {
   /// A command that heeds signals puts its StopRequest here, so that none kills a rank that is
   /// leaving.
   std::optional<StopRequest>& stop;
+  Guard& guard;
   std::vector<std::string> arguments;  ///< behind the command's name
   std::map<std::string, std::string> environment;
   double launch_time = 0.0;  ///< seconds since 1970: LOCKSTEP_LAUNCH_TIME, or the program's start

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cstdio>
+#include <new>
 #include <optional>
 
 #include <c10/util/Logging.h>
@@ -15,6 +16,7 @@
 #include "lockstep/control/stop_request.hpp"
 
 #include "app/commands.hpp"
+#include "app/guard.hpp"
 
 namespace lockstep {
 namespace {
@@ -109,7 +111,9 @@ ExitCode run_in_session(const CommandContext& context, const Command& command) {
     if (context.session.rank() == 0) std::fprintf(stderr, "lockstep: %s\n", error.what());
     return error.exit_code();
   } catch (const std::exception& error) {
-    context.log.error("on " + MpiSession::host_name() + ": " + error.what());
+    const bool no_memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
+    const std::string cause = no_memory ? "out of memory (std::bad_alloc)" : error.what();
+    context.log.error("on " + MpiSession::host_name() + ": " + cause);
     if (context.session.size() == 1) return ExitCode::failure;
     // The others may be waiting for this rank; they must not do so for ever.
     MpiSession::abort(static_cast<int>(ExitCode::failure));
@@ -138,9 +142,12 @@ int run_program(int argc, char** argv, const std::map<std::string, std::string>&
     MpiSession session(argc, argv);
     Log log(session.rank());
     std::optional<StopRequest> stop;
+    Guard guard;
+    guard.crash_report.emplace(session.rank(), MpiSession::host_name(), guard.heartbeat);
     const ExitCode code = run_in_session({.session = session,
                                           .log = log,
                                           .stop = stop,
+                                          .guard = guard,
                                           .arguments = {arguments.begin() + 1, arguments.end()},
                                           .environment = environment,
                                           .launch_time = launched},
@@ -148,6 +155,7 @@ int run_program(int argc, char** argv, const std::map<std::string, std::string>&
     // All ranks are leaving with this code. srun tells the others to stop as soon as the first one
     // is gone with a code that is not 0; they are to leave with theirs all the same.
     StopRequest::ignore_signals();
+    guard.heartbeat.joining(Phase::finish, 0);
     session.finish();
     return static_cast<int>(code);
   } catch (const std::exception& error) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lockstep/base/error.hpp"
+#include "lockstep/control/fault_injector.hpp"
 
 namespace lockstep {
 namespace {
@@ -80,6 +81,15 @@ RunSettings::RunSettings(const Components& components)
   configuration_.add("Machine", machine_fields(train));
   configuration_.add("Machine", fields(loader));
   configuration_.add("Machine", fields(reducer));
+  configuration_.add("Faults on purpose (for tests)", fault_fields(train));
+  configuration_.add_check([this]() -> std::vector<std::string> {
+    try {
+      const FaultInjector tried(train.fault, /*rank=*/0);
+    } catch (const UsageError& error) {
+      return {error.attempted() + ": " + error.reason()};
+    }
+    return {};
+  });
 }
 
 void RunSettings::check_training() const {
@@ -109,14 +119,37 @@ ReplicaOptions RunSettings::replica_options(const Precision& precision) const {
 }
 
 bool may_change_on_resume(const std::string& name) {
-  constexpr std::array<std::string_view, 28> free{
-      "output_dir",   "checkpoint_dir",    "run_name",         "resume_from",
-      "overwrite",    "stop_after_epochs", "max_steps",        "max_skipped_steps",
-      "eval_every",   "save_every",        "save_every_steps", "save_every_minutes",
-      "keep_last",    "keep_every",        "keep_best",        "checkpoint_write",
-      "log_interval", "metrics_interval",  "enable_profiling", "threads",
-      "allow_single", "num_workers",       "prefetch",         "train_data",
-      "val_data",     "on_resize",         "new_horizon",      "new_data"};
+  constexpr std::array<std::string_view, 31> free{"output_dir",
+                                                  "checkpoint_dir",
+                                                  "run_name",
+                                                  "resume_from",
+                                                  "overwrite",
+                                                  "stop_after_epochs",
+                                                  "max_steps",
+                                                  "max_skipped_steps",
+                                                  "eval_every",
+                                                  "save_every",
+                                                  "save_every_steps",
+                                                  "save_every_minutes",
+                                                  "keep_last",
+                                                  "keep_every",
+                                                  "keep_best",
+                                                  "checkpoint_write",
+                                                  "log_interval",
+                                                  "metrics_interval",
+                                                  "enable_profiling",
+                                                  "threads",
+                                                  "allow_single",
+                                                  "num_workers",
+                                                  "prefetch",
+                                                  "train_data",
+                                                  "val_data",
+                                                  "on_resize",
+                                                  "new_horizon",
+                                                  "new_data",
+                                                  "hang_timeout",
+                                                  "stop_margin",
+                                                  "fault"};
   return std::find(free.begin(), free.end(), name) != free.end();
 }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -7,11 +8,14 @@
 
 #include "lockstep/base/version.hpp"
 #include "lockstep/base/wall_clock.hpp"
+#include "lockstep/control/job_end.hpp"
 #include "lockstep/ddp/replica_sync.hpp"
+#include "lockstep/launch/slurm_environment.hpp"
 #include "lockstep/train/train_state.hpp"
 #include "lockstep/train/trainer.hpp"
 
 #include "app/commands.hpp"
+#include "app/guard.hpp"
 #include "app/job.hpp"
 #include "app/start_report.hpp"
 #include "app/train_setup.hpp"
@@ -31,6 +35,12 @@ void adapt(LoopState& loop, const TrainOptions& options, const TrainSetup& setup
     loop.position.offset = 0;  // the order of other data is another one
     loop.epoch_tally = {};
   }
+}
+
+/// When the job ends, which rank 0 finds out for all.
+JobEnd::Question question_for(const CommandContext& context, const TrainOptions& options) {
+  if (context.session.rank() != 0 || options.stop_margin <= 0.0) return {};
+  return job_end_question(SlurmEnvironment::from(context.environment));
 }
 
 /// Trains from the beginning or from where the run that is resumed stood. Collective.
@@ -71,6 +81,8 @@ ExitCode train(const CommandContext& context, const RunSettings& settings, const
   const std::vector<SettingsGroup> groups{{"/config", settings.configuration().stored()},
                                           {"/provenance", setup.provenance}};
   context.stop.emplace();
+  const JobEnd job_end(question_for(context, settings.train),
+                       std::clamp(settings.train.stop_margin / 2, 1.0, 60.0));
   const auto first_step_done = [&] {
     log.event("first_step", {{"seconds_since_launch", wall_seconds() - context.launch_time}});
   };
@@ -89,6 +101,9 @@ ExitCode train(const CommandContext& context, const RunSettings& settings, const
                    .directory = directory,
                    .groups = groups,
                    .stop = *context.stop,
+                   .heartbeat = context.guard.heartbeat,
+                   .faults = context.guard.faults,
+                   .seconds_to_job_end = [&] { return job_end.seconds() - wall_seconds(); },
                    .log = log,
                    .seconds = steady_seconds,
                    .first_step_done = first_step_done},
@@ -116,8 +131,13 @@ ExitCode train_command(const CommandContext& context) {
   }
 
   Communicator& world = context.session.world();
-  Files files{.io = {}, .comm = world.duplicate("files")};
+  start_guard(context, settings.train, job);
+  Guard& guard = context.guard;
+  guard.stage(Phase::setup);
+  Files files{.io = IoThread([&guard] { guard.heartbeat.io_moved(); }),
+              .comm = world.duplicate("files")};
   const RunDirectory directory = run_directory(settings.train);
+  RunLock lock(context, directory);
   std::optional<ResumePoint> resume = find_resume_point(context, settings, files);
   if (resume && resume->loop.position.epoch >= settings.train.epochs) {
     context.log.info(fmt::format(
@@ -126,8 +146,10 @@ ExitCode train_command(const CommandContext& context) {
     return ExitCode::success;
   }
   TrainSetup setup = set_up(context, settings, job, resume ? &*resume : nullptr, files);
-  prepare_directory(context, settings, directory);
+  guard.stage(Phase::setup);
+  prepare_directory(context, settings, directory, lock);
   report_start(job, settings, setup, context.log);
+  guard.stage(Phase::setup);
   return train(context, settings, job, files, setup, std::move(resume));
 }
 

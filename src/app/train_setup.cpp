@@ -9,6 +9,7 @@
 #include "lockstep/io/checkpoint_store.hpp"
 #include "lockstep/train/train_state.hpp"
 
+#include "app/guard.hpp"
 #include "app/provenance.hpp"
 
 namespace lockstep {
@@ -22,7 +23,8 @@ std::string repeatable_ini(const Configuration& configuration) {
   for (std::string line; std::getline(lines, line);) {
     const bool once = line.starts_with("overwrite ") || line.starts_with("resume_from ") ||
                       line.starts_with("stop_after_epochs ") || line.starts_with("max_steps ") ||
-                      line.starts_with("new_horizon ") || line.starts_with("new_data ");
+                      line.starts_with("new_horizon ") || line.starts_with("new_data ") ||
+                      line.starts_with("fault ");
     if (!once) text += line + "\n";
   }
   return text;
@@ -87,10 +89,12 @@ TrainSetup set_up(const CommandContext& context, const RunSettings& settings, co
 }
 
 void prepare_directory(const CommandContext& context, const RunSettings& settings,
-                       const RunDirectory& directory) {
+                       const RunDirectory& directory, RunLock& lock) {
   Communicator& world = context.session.world();
   agreed(world, [&] {
     if (world.rank() != 0) return;
+    directory.create();
+    lock.take(context, directory);
     if (settings.train.overwrite) directory.remove_run();
     directory.create();
     if (settings.train.enable_profiling) {
@@ -99,6 +103,7 @@ void prepare_directory(const CommandContext& context, const RunSettings& setting
     std::filesystem::remove(directory.stop());
     write_text_atomically(directory.config(), repeatable_ini(settings.configuration()));
     context.log.open_files(directory.path());
+    if (context.guard.watchdog) context.guard.watchdog->also_report_to(directory.log());
   });
   CheckpointStore(directory.checkpoints()).prepare(world);
 }

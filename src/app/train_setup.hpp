@@ -15,6 +15,7 @@
 #include "app/commands.hpp"
 #include "app/job.hpp"
 #include "app/resume.hpp"
+#include "app/run_lock.hpp"
 
 namespace lockstep {
 
@@ -55,9 +56,9 @@ struct TrainSetup {
 TrainSetup set_up(const CommandContext& context, const RunSettings& settings, const Job& job,
                   const ResumePoint* resume, Files& files);
 
-/// Makes the run's directory ready, whatever was there before, and opens the logs. Throws
-/// AgreedError. Collective.
+/// Makes the run's directory ready, whatever was there before, keeps it for this job, and opens the
+/// logs. Throws AgreedError. Collective.
 void prepare_directory(const CommandContext& context, const RunSettings& settings,
-                       const RunDirectory& directory);
+                       const RunDirectory& directory, RunLock& lock);
 
 }  // namespace lockstep

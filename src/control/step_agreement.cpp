@@ -8,17 +8,19 @@ namespace lockstep {
 namespace {
 
 constexpr const char* purpose = "agreement on what to do next";
-using Words = std::array<std::int64_t, 4>;
+using Words = std::array<std::int64_t, 5>;
 
 Words words_of(const Wishes& wishes) {
-  return {wishes.stop_signal, wishes.write_failed, wishes.checkpoint_due, wishes.metrics_due};
+  return {wishes.stop_signal, wishes.write_failed, wishes.time_is_up, wishes.checkpoint_due,
+          wishes.metrics_due};
 }
 
 Wishes wishes_of(const std::vector<std::int64_t>& words) {
   return {.stop_signal = words[0],
           .write_failed = words[1] != 0,
-          .checkpoint_due = words[2] != 0,
-          .metrics_due = words[3] != 0};
+          .time_is_up = words[2] != 0,
+          .checkpoint_due = words[3] != 0,
+          .metrics_due = words[4] != 0};
 }
 
 }  // namespace

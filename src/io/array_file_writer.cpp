@@ -90,7 +90,7 @@ hdf5::Transfer transfer_of(const ArrayView& array, const Box& piece, const Commu
 /// Every piece is a collective call, so a rank on which one fails still takes part in the others.
 bool write_elements(const std::vector<ArrayView>& arrays,
                     const std::vector<hdf5::ObjectHandle>& datasets,
-                    const std::filesystem::path& path, std::int64_t largest_transfer,
+                    const std::filesystem::path& path, const WriteOptions& options,
                     Communicator& comm, Agreement& agreement) {
   bool collective = true;
   const hdf5::PropertyList properties = hdf5::transfer_properties(comm);
@@ -98,7 +98,8 @@ bool write_elements(const std::vector<ArrayView>& arrays,
     const ArrayView& array = arrays[i];
     const std::string attempted = "write data set '" + array.path + "' of '" + path.string() + "'";
     for (const Box& piece : pieces_of(array.shape, size_of(array.dtype), array.placement,
-                                      comm.rank(), comm.size(), largest_transfer)) {
+                                      comm.rank(), comm.size(), options.largest_transfer)) {
+      if (options.moved) options.moved();
       agreement.attempt([&] {
         hdf5::write(datasets[i], transfer_of(array, piece, comm), properties, array.data,
                     attempted);
@@ -132,16 +133,17 @@ WriteReport write_in_place(const std::filesystem::path& path, const FileFormat& 
   // Again, since HDF5 truncated the file.
   agreement.attempt_on_root([&] { reserve_space(path, end_of_data(datasets)); });
   if (agreement.holds()) {
-    report.collective =
-        write_elements(content.arrays, datasets, path, options.largest_transfer, comm, agreement);
+    report.collective = write_elements(content.arrays, datasets, path, options, comm, agreement);
   }
   datasets.clear();
   // HDF5 cannot drop a file: to close it, it writes metadata, which needs room on a full disk.
   if (!agreement.holds()) agreement.attempt_on_root([&] { release_space(path); });
   agreement.attempt([&] { hdf5::close_file(file, path); });
 
+  if (options.moved) options.moved();
   agreement.attempt([&] { sync_file(path); });
   agreement.settle();
+  if (options.moved) options.moved();
   if (format.user_block) seal_file(path, format, comm);
   agreement.attempt(
       [&] { report.file_bytes = narrow<std::int64_t>(std::filesystem::file_size(path)); });

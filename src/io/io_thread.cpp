@@ -1,10 +1,13 @@
 #include "lockstep/io/io_thread.hpp"
 
+#include <utility>
+
 #include "io/hdf5.hpp"
 
 namespace lockstep {
 
-IoThread::IoThread() : thread_([this] { serve(); }) {}
+IoThread::IoThread(std::function<void()> moved)
+    : moved_(std::move(moved)), thread_([this] { serve(); }) {}
 
 IoThread::~IoThread() {
   {
@@ -34,7 +37,9 @@ void IoThread::serve() {
       work = std::move(queue_.front());
       queue_.pop_front();
     }
+    if (moved_) moved_();
     work();
+    if (moved_) moved_();
   }
 }
 

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include "lockstep/base/error.hpp"
 #include "lockstep/base/narrow.hpp"

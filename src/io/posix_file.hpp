@@ -6,18 +6,9 @@
 #include <span>
 #include <string_view>
 
-#include <unistd.h>
-
-#include "lockstep/base/unique_handle.hpp"
+#include "lockstep/base/file_descriptor.hpp"
 
 namespace lockstep {
-
-struct FileDescriptorTraits {
-  using type = int;
-  static int empty() { return -1; }
-  static void release(int descriptor) noexcept { ::close(descriptor); }
-};
-using FileDescriptor = UniqueHandle<FileDescriptorTraits>;
 
 // All throw Error naming the path and the system's reason. `attempted` is what the message says was
 // being done, e.g. "create".

@@ -90,6 +90,10 @@ FieldTable run_fields(TrainOptions& options) {
       field("metrics_interval", options.metrics_interval,
             "seconds between rewrites of metrics.h5 within an epoch; 0: at its end only",
             at_least(0.0)),
+      field("stop_margin", options.stop_margin,
+            "seconds before the end of a Slurm job at which the training stops with a checkpoint, "
+            "more where checkpoints take long; 0: the end does not matter",
+            at_least(0.0)),
       field("enable_profiling", options.enable_profiling,
             "write a trace of three early steps of each rank for chrome://tracing"),
   };
@@ -97,10 +101,22 @@ FieldTable run_fields(TrainOptions& options) {
 
 FieldTable machine_fields(TrainOptions& options) {
   return {
+      field("hang_timeout", options.hang_timeout,
+            "seconds without a move before a rank counts as hanging and the job is ended; 0: never",
+            at_least(0.0)),
       field("threads", options.threads,
             "compute threads a rank; auto shares the processors of the node out", between(1, 4096)),
       field("allow_single", options.allow_single,
             "train as one rank although the scheduler started several tasks"),
+  };
+}
+
+FieldTable fault_fields(TrainOptions& options) {
+  return {
+      field("fault", options.fault,
+            "what is to go wrong once, e.g. rank=1,phase=step,step=5,kind=throw; phases: setup, "
+            "load, step, checkpoint, evaluate, finish; kinds: throw, bad_alloc, segv, abort, kill, "
+            "stop, stall, write_error, nan"),
   };
 }
 

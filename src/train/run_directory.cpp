@@ -13,8 +13,8 @@
 namespace lockstep {
 namespace {
 
-constexpr std::array written{"metrics.h5", "checkpoints", "config.ini", "log.txt",
-                             "log.jsonl",  "stop.json",   "curves.png", "traces"};
+constexpr std::array written{"metrics.h5", "checkpoints", "config.ini", "log.txt", "log.jsonl",
+                             "stop.json",  "curves.png",  "traces",     "requeued"};
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 #include "lockstep/train/run_writer.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <utility>
@@ -53,7 +54,8 @@ void RunWriter::save_checkpoint(std::unique_ptr<const StateSnapshot> snapshot,
     const double write_began = parts_.seconds();
     const Content content{
         .arrays = state->arrays(), .attributes = attributes, .groups = parts_.groups};
-    const WriteReport file = write_checkpoint(store_.path(global_step), content, parts_.comm);
+    const WriteReport file =
+        write_checkpoint(store_.path(global_step), content, parts_.comm, {.moved = parts_.moved});
     if (parts_.options.keep_last > 0) {
       store_.prune(global_step, retention, parts_.comm);
     }
@@ -102,6 +104,7 @@ void RunWriter::finish_checkpoint() {
 }
 
 void RunWriter::report(const Checkpoint& checkpoint, const Written& written) {
+  longest_seconds_ = std::max(longest_seconds_, checkpoint.stall_seconds + written.seconds);
   const std::string path = store_.path(checkpoint.global_step).string();
   parts_.log.info(fmt::format("saved {} ({:.1f} MB in {}; the training stood still for {})", path,
                               static_cast<double>(written.file.file_bytes) * 1e-6,

@@ -1,6 +1,8 @@
 #include "lockstep/train/trainer.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -44,7 +46,8 @@ Trainer::Trainer(const TrainerParts& parts, LoopState loop, MetricsHistory histo
                .comm = parts.io_comm,
                .io = parts.io,
                .log = parts.log,
-               .seconds = parts_.seconds}),
+               .seconds = parts_.seconds,
+               .moved = [heartbeat = &parts.heartbeat] { heartbeat->io_moved(); }}),
       agreement_(parts.comm) {}
 
 std::int64_t Trainer::epochs_to_do() const {
@@ -87,8 +90,10 @@ TrainEnd Trainer::run_epochs() {
   while (loop_.position.epoch < epochs_to_do() && !max_steps_done()) {
     if (const std::optional<TrainEnd> end = run_epoch()) return *end;
   }
+  joining(Phase::finish);
   agreement_.settle();
   writer_.finish();
+  joining(Phase::finish);
   if (loop_.position.epoch >= loop_.horizon.epochs) return TrainEnd::finished;
   writer_.note_stop({.reason = max_steps_done()
                                    ? max_steps_reason()
@@ -104,7 +109,10 @@ std::optional<TrainEnd> Trainer::run_epoch() {
     if (loop_.skipped_in_row >= parts_.options.max_skipped_steps) give_up();
     const Wishes agreed = agreement_.exchange(wishes());
     if (agreed.write_failed) writer_.finish();
-    if (agreed.stop_signal != 0) return stop_early(static_cast<int>(agreed.stop_signal));
+    if (agreed.stop_signal != 0) {
+      return stop_early(StopRequest::signal_name(static_cast<int>(agreed.stop_signal)));
+    }
+    if (agreed.time_is_up) return stop_early("the job's time limit");
     const std::int64_t every = parts_.options.save_every_steps;
     if (agreed.checkpoint_due || (every > 0 && loop_.position.global_step % every == 0)) {
       checkpoint_due_ = true;
@@ -123,10 +131,21 @@ std::optional<TrainEnd> Trainer::run_epoch() {
 
 std::optional<Batch> Trainer::next_batch() {
   const ProfileRange range("wait for data");
+  working(Phase::load);
   const double began = parts_.seconds();
   std::optional<Batch> batch = parts_.training.next();
   loop_.data_wait_seconds += parts_.seconds() - began;
   return batch;
+}
+
+void Trainer::working(Phase phase) {
+  parts_.heartbeat.working(phase, loop_.position.global_step + 1);
+  parts_.faults.at(phase, loop_.position.global_step + 1);
+}
+
+void Trainer::joining(Phase phase) {
+  parts_.heartbeat.joining(phase, loop_.position.global_step);
+  parts_.faults.at(phase, loop_.position.global_step);
 }
 
 bool Trainer::run_window() {
@@ -141,6 +160,10 @@ bool Trainer::run_window() {
                      window.samples);
   Tally tally;
   while (true) {
+    working(Phase::step);
+    if (parts_.faults.spoils(loop_.position.global_step + 1)) {
+      std::ranges::fill(batch->images, std::numeric_limits<float>::quiet_NaN());
+    }
     tally += step_.run_micro_batch(*batch);
     const bool last = batch->micro_batch.last_of_window;
     parts_.training.recycle(std::move(*batch));
@@ -148,6 +171,7 @@ bool Trainer::run_window() {
     batch = next_batch();
     check(batch.has_value(), "go on with a global batch", "the loader ended in the midst of it");
   }
+  parts_.heartbeat.joining(Phase::step, loop_.position.global_step + 1);
   const StepReport report = step_.finish_window(loop_.learning_rate);
 
   loop_.epoch_tally += tally;
@@ -286,14 +310,18 @@ Evaluation Trainer::validate() {
   // Where evaluate() throws the weights stay exchanged, but the run is over then.
   WeightAverage* average = parts_.replica.average();
   if (average != nullptr) average->exchange();
+  joining(Phase::evaluate);
   Evaluation evaluation =
-      evaluate(parts_.replica.model(), parts_.precision, *parts_.validation, parts_.comm);
+      evaluate(parts_.replica.model(), parts_.precision, *parts_.validation, parts_.comm,
+               [this](Doing doing) {
+                 doing == Doing::own_work ? working(Phase::evaluate) : joining(Phase::evaluate);
+               });
   if (average != nullptr) average->exchange();
   return evaluation;
 }
 
-TrainEnd Trainer::stop_early(int signal) {
-  stop_here(StopRequest::signal_name(signal), /*restart=*/true);
+TrainEnd Trainer::stop_early(const std::string& reason) {
+  stop_here(reason, /*restart=*/true);
   return TrainEnd::stopped_early;
 }
 
@@ -310,6 +338,7 @@ void Trainer::stop_here(const std::string& reason, bool restart) {
   write_metrics_file();
   save_checkpoint();
   writer_.finish();
+  joining(Phase::finish);
   writer_.note_stop({.reason = reason, .step = step, .restart = restart});
 }
 
@@ -334,6 +363,7 @@ void Trainer::give_up() {
 Wishes Trainer::wishes() {
   Wishes mine{.stop_signal = parts_.stop.signal(), .write_failed = writer_.look()};
   if (parts_.comm.rank() != 0) return mine;
+  mine.time_is_up = job_ends_soon();
   const double now = parts_.seconds();
   const auto due_again = [now](auto& time, double interval) {
     if (interval <= 0.0 || time.wished || now - time.written < interval) return false;
@@ -345,12 +375,22 @@ Wishes Trainer::wishes() {
   return mine;
 }
 
+bool Trainer::job_ends_soon() {
+  const double left = parts_.seconds_to_job_end();
+  if (std::isinf(left)) return false;
+  if (!seconds_to_job_end_) seconds_to_job_end_ = left;
+  // Of a short job the margin leaves half to the training.
+  const double margin = std::min(parts_.options.stop_margin, *seconds_to_job_end_ / 2);
+  return left < std::max(margin, 2 * writer_.longest_checkpoint_seconds());
+}
+
 void Trainer::write_metrics_file() {
   writer_.write_metrics(history_);
   metrics_time_ = {.written = parts_.seconds()};
 }
 
 void Trainer::save_checkpoint() {
+  joining(Phase::checkpoint);
   const double began = parts_.seconds();
   writer_.save_checkpoint(
       std::make_unique<StateSnapshot>(parts_.replica, loop_, history_, parts_.comm.size()),

@@ -81,7 +81,7 @@ class SlurmTest(slurm_case.SlurmTestCase):
         teller = subprocess.Popen([told], env=self.cluster.environment)
         self.addCleanup(teller.wait)
         self.addCleanup(teller.kill)
-        code, printed = self.submit(*arguments)
+        code, printed = self.submit(*arguments, options=["--no-requeue"])
         self.assertEqual(code, 75, printed)
         self.assertIn("exit code 75: stopped early", printed)
         code, printed = self.submit(*arguments, "--stop_after_epochs", "1")

@@ -113,5 +113,46 @@ class RunTestCase(unittest.TestCase):
             self.assertEqual(np.asarray(value).tobytes(), np.asarray(second[path]).tobytes(), path)
 
 
+class LongRunTestCase(RunTestCase):
+    """For what happens to a run while it runs."""
+
+    def start(self, ranks, *arguments):
+        """A run that would take long, once it has written metrics."""
+        process = subprocess.Popen(
+            command(ranks, *SMALL, "--output_dir", self.directory / "run",
+                            *arguments),
+            env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True, start_new_session=True)
+        self.addCleanup(self.end, process)
+        deadline = time.monotonic() + DEADLINE
+        while not (self.directory / "run" / "metrics.h5").exists():
+            self.assertIsNone(process.poll(), "the run ended by itself")
+            self.assertLess(time.monotonic(), deadline, "no metrics were written")
+            time.sleep(0.01)
+        return process
+
+    @staticmethod
+    def end(process):
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        process.communicate()
+
+    def ranks_of(self, process):
+        """Process ids of the run's ranks: those below mpiexec that run the program."""
+        found = []
+        for entry in os.listdir("/proc"):
+            try:
+                with open(f"/proc/{entry}/cmdline", "rb") as file:
+                    arguments = file.read().split(b"\0")
+            except (OSError, NotADirectoryError):
+                continue
+            if arguments[0] == PROGRAM.encode() and \
+                    str(self.directory / "run").encode() in arguments:
+                found.append(int(entry))
+        return sorted(found)
+
+
 def main():
     unittest.main(verbosity=2, argv=[sys.argv[0], *sys.argv[1:]])

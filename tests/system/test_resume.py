@@ -231,21 +231,7 @@ class Resume(harness.RunTestCase):
         self.assertIn("keep_best = val_loss needs validations", result.stderr)
 
 
-class Interrupted(harness.RunTestCase):
-    def ranks_of(self, process):
-        """Process ids of the run's ranks: those below mpiexec that run the program."""
-        found = []
-        for entry in os.listdir("/proc"):
-            try:
-                with open(f"/proc/{entry}/cmdline", "rb") as file:
-                    arguments = file.read().split(b"\0")
-            except (OSError, NotADirectoryError):
-                continue
-            if arguments[0] == harness.PROGRAM.encode() and \
-                    str(self.directory / "run").encode() in arguments:
-                found.append(int(entry))
-        return sorted(found)
-
+class Interrupted(harness.LongRunTestCase):
     def test_killed_run_leaves_metrics_readable_and_can_be_resumed(self):
         process = self.start(2, "--epochs", 100000)
         os.killpg(process.pid, signal.SIGKILL)

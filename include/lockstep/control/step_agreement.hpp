@@ -12,6 +12,7 @@ namespace lockstep {
 struct Wishes {
   std::int64_t stop_signal = 0;  ///< the signal that asks for a stop, or 0
   bool write_failed = false;     ///< what was written behind the training did not arrive
+  bool time_is_up = false;       ///< the job's time limit comes near
   bool checkpoint_due = false;
   bool metrics_due = false;
 };

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -56,6 +57,8 @@ struct WriteReport {
 struct WriteOptions {
   /// Most bytes a rank hands to one HDF5 call: MPI counts are ints.
   std::int64_t largest_transfer = std::int64_t{1} << 30;
+  /// Called as the writing moves on, at least once a transfer.
+  std::function<void()> moved{};
 };
 
 /// Writes `content` to `path`: under a temporary name beside it, every data set by a collective

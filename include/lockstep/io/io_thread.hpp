@@ -19,7 +19,9 @@ namespace lockstep {
 /// the same order on every rank. At most one a process at a time.
 class IoThread {
  public:
-  IoThread();
+  IoThread() : IoThread(nullptr) {}
+  /// Calls `moved` on the thread before and after each piece of work.
+  explicit IoThread(std::function<void()> moved);
   IoThread(const IoThread&) = delete;
   IoThread& operator=(const IoThread&) = delete;
   /// Does what is still queued, then ends the thread.
@@ -54,6 +56,7 @@ class IoThread {
   std::condition_variable changed_;
   std::deque<std::function<void()>> queue_;
   bool ending_ = false;
+  std::function<void()> moved_;
   std::thread thread_;
 };
 

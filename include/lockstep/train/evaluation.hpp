@@ -1,6 +1,10 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
+
 #include "lockstep/comm/communicator.hpp"
+#include "lockstep/control/heartbeat.hpp"
 #include "lockstep/data/loader.hpp"
 #include "lockstep/io/metrics_file.hpp"
 #include "lockstep/model/model.hpp"
@@ -18,7 +22,10 @@ struct Evaluation {
 };
 
 /// What a model makes of the samples of all ranks' `loader`s until their epoch is over, in
-/// evaluation mode and without gradients. Leaves model and statistics as they were. Collective.
-Evaluation evaluate(Model& model, const Precision& precision, Loader& loader, Communicator& comm);
+/// evaluation mode and without gradients. Leaves model and statistics as they were. `beat` is told
+/// before each batch that this rank works, and then that it waits for the others; it may be empty.
+/// Collective.
+Evaluation evaluate(Model& model, const Precision& precision, Loader& loader, Communicator& comm,
+                    const std::function<void(Doing)>& beat = {});
 
 }  // namespace lockstep

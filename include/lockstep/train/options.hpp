@@ -46,6 +46,10 @@ struct TrainOptions {
   std::optional<std::int64_t> max_steps;
   bool enable_profiling = false;
 
+  double hang_timeout = 600.0;
+  double stop_margin = 120.0;
+  std::string fault = "none";
+
   std::optional<std::int64_t> threads;
   bool allow_single = false;
 };
@@ -60,5 +64,6 @@ RunDirectory run_directory(const TrainOptions& options);
 FieldTable training_fields(TrainOptions& options);
 FieldTable run_fields(TrainOptions& options);
 FieldTable machine_fields(TrainOptions& options);
+FieldTable fault_fields(TrainOptions& options);
 
 }  // namespace lockstep

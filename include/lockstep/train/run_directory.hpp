@@ -19,6 +19,7 @@ class RunDirectory {
   const std::filesystem::path& path() const { return path_; }
   const std::filesystem::path& checkpoints() const { return checkpoints_; }
   std::filesystem::path metrics() const { return path_ / "metrics.h5"; }
+  std::filesystem::path log() const { return path_ / "log.txt"; }
   std::filesystem::path config() const { return path_ / "config.ini"; }
   /// A rank's trace, where one is asked for.
   std::filesystem::path trace(int rank) const;

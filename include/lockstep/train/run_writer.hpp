@@ -27,6 +27,7 @@ struct RunWriterParts {
   IoThread& io;
   Log& log;
   const std::function<double()>& seconds;  ///< a clock that only goes forward
+  std::function<void()> moved{};           ///< called by the IO thread as a checkpoint grows
 };
 
 /// Writes what a run leaves behind: metrics, checkpoints and stop.json. Files are written by the IO
@@ -54,6 +55,10 @@ class RunWriter {
   /// Waits likewise, whatever became of the writes.
   void settle() noexcept;
 
+  /// The longest that a checkpoint of this run took, from the copying of its state until it was on
+  /// disk; 0 before the first.
+  double longest_checkpoint_seconds() const { return longest_seconds_; }
+
   /// Replaces stop.json.
   void note_stop(const StopNote& note) const;
 
@@ -77,6 +82,7 @@ class RunWriter {
   CheckpointStore store_;
   std::shared_future<void> metrics_;
   std::optional<Checkpoint> checkpoint_;
+  double longest_seconds_ = 0.0;
 };
 
 }  // namespace lockstep

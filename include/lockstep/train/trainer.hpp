@@ -9,6 +9,8 @@
 
 #include "lockstep/base/log.hpp"
 #include "lockstep/comm/communicator.hpp"
+#include "lockstep/control/fault_injector.hpp"
+#include "lockstep/control/heartbeat.hpp"
 #include "lockstep/control/step_agreement.hpp"
 #include "lockstep/control/stop_request.hpp"
 #include "lockstep/data/loader.hpp"
@@ -43,6 +45,9 @@ struct TrainerParts {
   const RunDirectory& directory;
   const std::vector<SettingsGroup>& groups;  ///< /config and /provenance of the files
   const StopRequest& stop;
+  Heartbeat& heartbeat;
+  FaultInjector& faults;
+  std::function<double()> seconds_to_job_end;  ///< infinite where it is not known; asked on rank 0
   Log& log;
   std::function<double()> seconds;  ///< a clock that only goes forward
   std::function<void()> first_step_done;
@@ -51,7 +56,7 @@ struct TrainerParts {
 enum class TrainEnd {
   finished,         ///< the horizon was reached
   stopped_as_told,  ///< stop_after_epochs or max_steps was reached
-  stopped_early     ///< a signal; a checkpoint was written
+  stopped_early     ///< a signal or the job's time limit; a checkpoint was written
 };
 
 /// Trains from `loop` and `history` to the end, validates, and writes checkpoints and metrics.
@@ -76,7 +81,7 @@ class Trainer {
   /// How training ended within the epoch, if it did.
   std::optional<TrainEnd> run_epoch();
   void finish_epoch();
-  TrainEnd stop_early(int signal);
+  TrainEnd stop_early(const std::string& reason);
   /// As told by max_steps, within an epoch.
   TrainEnd stop_at_max_steps();
   void stop_here(const std::string& reason, bool restart);
@@ -84,6 +89,10 @@ class Trainer {
   [[noreturn]] void give_up();
 
   Evaluation validate();
+
+  /// A sign of life at the beginning of work that needs no other rank, or that others take part in.
+  void working(Phase phase);
+  void joining(Phase phase);
 
   /// One optimizer step; false where the epoch is over.
   bool run_window();
@@ -101,6 +110,7 @@ class Trainer {
 
   /// What this rank asks for after a step. Time is rank 0's to watch.
   Wishes wishes();
+  bool job_ends_soon();
   void write_metrics_file();
   void save_checkpoint();
 
@@ -120,8 +130,9 @@ class Trainer {
   StepAgreement agreement_;
   std::optional<PendingLogPoint> pending_;
   double last_loss_ = std::numeric_limits<double>::quiet_NaN();
-  std::int64_t steps_here_ = 0;  // optimizer steps of this process
-  bool checkpoint_due_ = false;  // as agreed
+  std::int64_t steps_here_ = 0;               // optimizer steps of this process
+  bool checkpoint_due_ = false;               // as agreed
+  std::optional<double> seconds_to_job_end_;  // when it was first known
   // When rank 0 last wrote, and whether it has asked for the next time since.
   struct {
     double written = 0.0;

@@ -31,11 +31,12 @@ TEST(StepAgreement, WishesDoNotMixAndOnesOfOtherRanksCount) {
   EXPECT_TRUE(first.write_failed);
   EXPECT_FALSE(first.checkpoint_due);
   EXPECT_TRUE(first.metrics_due);
-  const Wishes second = agreement.exchange({});
+  EXPECT_FALSE(first.time_is_up);
+  const Wishes second = agreement.exchange({.time_is_up = comm->rank() == 0});
   EXPECT_FALSE(second.write_failed);
   EXPECT_TRUE(second.checkpoint_due);
   EXPECT_FALSE(second.metrics_due);
-  agreement.settle();
+  EXPECT_TRUE(agreement.settle().time_is_up);
 }
 
 TEST(StepAgreement, SettledTellsTheLastWishAndStartsAnew) {

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <optional>
+
+#include "lockstep/control/crash_report.hpp"
+#include "lockstep/control/fault_injector.hpp"
+#include "lockstep/control/heartbeat.hpp"
+#include "lockstep/control/watchdog.hpp"
+#include "lockstep/train/options.hpp"
+
+#include "app/job.hpp"
+
+namespace lockstep {
+
+/// What watches over a rank from the start of its command to the end of MPI.
+struct Guard {
+  Heartbeat heartbeat;
+  FaultInjector faults;
+  std::optional<CrashReport> crash_report;
+  std::optional<Watchdog> watchdog;  // after the heartbeat, which it lets go of
+
+  /// A stage of what all ranks do together begins.
+  void stage(Phase phase) {
+    heartbeat.joining(phase, 0);
+    faults.at(phase, 0);
+  }
+};
+
+/// Starts the watchdog and arms the faults that the options ask for. Collective.
+void start_guard(const CommandContext& context, const TrainOptions& options, const Job& job);
+
+}  // namespace lockstep
