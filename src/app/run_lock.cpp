@@ -1,6 +1,6 @@
 #include "app/run_lock.hpp"
 
-#include <chrono>
+#include <ctime>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -15,10 +15,9 @@ namespace {
 
 std::string holder_text(const EnvironmentMap& environment) {
   const auto job = SlurmEnvironment::from(environment).job_id;
-  return fmt::format(
-      "process {} on {}{}, since {:%Y-%m-%d %H:%M:%S}\n", getpid(), MpiSession::host_name(),
-      job ? ", Slurm job " + *job : "",
-      fmt::localtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
+  return fmt::format("process {} on {}{}, since {:%Y-%m-%d %H:%M:%S} UTC\n", getpid(),
+                     MpiSession::host_name(), job ? ", Slurm job " + *job : "",
+                     fmt::gmtime(std::time(nullptr)));
 }
 
 }  // namespace

@@ -28,6 +28,7 @@ SlurmEnvironment SlurmEnvironment::from(const EnvironmentMap& environment) {
           .array_job_id = text_of(environment, "SLURM_ARRAY_JOB_ID"),
           .array_task_id = text_of(environment, "SLURM_ARRAY_TASK_ID"),
           .restart_count = number_of(environment, "SLURM_RESTART_COUNT"),
+          .job_end_time = number_of(environment, "SLURM_JOB_END_TIME"),
           .cpus_per_task = number_of(environment, "SLURM_CPUS_PER_TASK"),
           .ntasks = number_of(environment, "SLURM_NTASKS"),
           .step_id = text_of(environment, "SLURM_STEP_ID"),

@@ -16,6 +16,7 @@ struct SlurmEnvironment {
   std::optional<std::string> array_job_id{};    ///< the job array this job belongs to
   std::optional<std::string> array_task_id{};   ///< its index in the array
   std::optional<std::int64_t> restart_count{};  ///< unset in a job's first run
+  std::optional<std::int64_t> job_end_time{};   ///< seconds since 1970; unset before Slurm 23
   std::optional<std::int64_t> cpus_per_task{};  ///< unset where -c was not given
   std::optional<std::int64_t> ntasks{};  ///< of the step within one, of the job in a batch script
 
@@ -29,6 +30,7 @@ struct SlurmEnvironment {
 
   static SlurmEnvironment from(const EnvironmentMap& environment);
 
+  bool in_job() const { return job_id.has_value(); }
   bool in_step() const { return step_id.has_value(); }
 
   /// "Slurm job 107, task 7 of array 100, restart 2"; empty outside a job.
