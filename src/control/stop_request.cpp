@@ -1,6 +1,7 @@
 #include "lockstep/control/stop_request.hpp"
 
 #include <array>
+#include <atomic>
 #include <csignal>
 
 #include "lockstep/base/error.hpp"
@@ -10,13 +11,16 @@ namespace {
 
 constexpr std::array<int, 4> handled{SIGTERM, SIGINT, SIGUSR1, SIGUSR2};
 
-// A signal handler can reach nothing but static storage: the one exception to "no globals".
-volatile std::sig_atomic_t first_signal = 0;
+// A signal handler can reach nothing but static storage: the one exception to "no globals". Atomic
+// rather than volatile, since any thread may be the one that is interrupted.
+std::atomic<int> first_signal = 0;
+static_assert(std::atomic<int>::is_always_lock_free, "only then may a signal handler touch it");
 std::array<struct sigaction, handled.size()> former_actions{};
 bool installed = false;
 
 extern "C" void note_signal(int signal) {
-  if (first_signal == 0) first_signal = signal;
+  int none = 0;
+  first_signal.compare_exchange_strong(none, signal);
 }
 
 }  // namespace
