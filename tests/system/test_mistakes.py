@@ -64,13 +64,15 @@ class Mistakes(harness.RunTestCase):
         self.refuse("--optimizer", "adam", texts=["optimizer", "adam", "adamw"])
         self.refuse("--dataset", "cifar", texts=["dataset", "cifar", "cifar10"])
 
-    def test_values_of_the_wrong_type(self):
-        for name, value in (("max_grad_norm", "big"), ("seed", "1.5"), ("lr", "fast"), ("lr", "nan"),
-                            ("drop_last", "perhaps"), ("keep_last", "-8"), ("seed", "9" * 30)):
-            self.refuse(f"--{name}={value}", texts=[name, value])
-            self.refuse("--config", self.configuration(f"{name} = {value}\n"), texts=[name, value])
-            self.refuse(variables={f"LOCKSTEP_{name.upper()}": value},
-                        texts=[name.upper(), value])
+    def test_values_of_the_wrong_type_are_all_listed(self):
+        wrong = {"max_grad_norm": "big", "seed": "1.5", "lr": "nan", "momentum": "fast",
+                 "drop_last": "perhaps", "keep_last": "-8", "global_batch_size": "9" * 30}
+        texts = [*wrong, *wrong.values()]
+        self.refuse(*(f"--{name}={value}" for name, value in wrong.items()), texts=texts)
+        self.refuse("--config", self.configuration(
+            "".join(f"{name} = {value}\n" for name, value in wrong.items())), texts=texts)
+        self.refuse(variables={f"LOCKSTEP_{name.upper()}": value for name, value in wrong.items()},
+                    texts=[name.upper() for name in wrong] + list(wrong.values()))
 
     def test_a_value_is_missing(self):
         self.refuse("--lr", texts=["lr"])
@@ -150,13 +152,13 @@ class Mistakes(harness.RunTestCase):
         for name, arguments, texts in (
                 ("eval", [], ["checkpoint is not set"]),
                 ("eval", ["--checkpoint", "none"], ["there is no such file or directory"]),
-                ("eval", ["--checkpoint", self.files], ["no checkpoint that can be read"]),
+                ("eval", ["--checkpoint", self.files], ["holds no checkpoint"]),
                 ("eval", ["--checkpoint", self.files / "garbage.h5"], ["garbage.h5"]),
                 ("eval", ["--checkpoint", "run", "--width", "9"], ["[9, 1, 3, 3]", "[8, 1, 3, 3]"]),
                 ("predict", ["--checkpoint", "run", "--predictions", "no/such/place.h5"],
                  ["there is no directory no/such"]),
-                ("predict", ["--checkpoint", "run", "--predictions", "/proc/scores.h5"],
-                 ["/proc/scores.h5"]),
+                ("predict", ["--checkpoint", "run", "--predictions", "files"],
+                 ["that is a directory"]),
                 ("predict", ["--checkpoint", "run", "--split", "test"], ["split", "validation"])):
             result = harness.run(2, *arguments, name=name, cwd=self.directory)
             what = f"{name} {arguments}: {result.stdout}{result.stderr}"

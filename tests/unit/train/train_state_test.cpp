@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "lockstep/base/error.hpp"
+#include "lockstep/comm/self_communicator.hpp"
 #include "lockstep/io/checkpoint_file.hpp"
 
 #include "unit/io/shared_directory.hpp"
@@ -50,11 +51,13 @@ Replica small_replica(double value, std::int64_t classes = 3) {
 
 class TrainState : public SharedDirectoryTest {
  protected:
-  void save(Replica& replica, const LoopState& loop) {
-    const StateSnapshot snapshot(replica, loop, MetricsHistory(), size());
+  void save(Replica& replica, const LoopState& loop) { save(replica, loop, comm()); }
+
+  void save(Replica& replica, const LoopState& loop, Communicator& writers) {
+    const StateSnapshot snapshot(replica, loop, MetricsHistory(), writers.size());
     io_.run([&] {
       write_checkpoint(file(), {.arrays = snapshot.arrays(), .attributes = {}, .groups = {}},
-                       comm());
+                       writers);
     });
   }
 
@@ -111,6 +114,21 @@ TEST_F(TrainState, EveryRankGetsItsOwnRandomNumbersBack) {
     if (other == rank()) continue;
     EXPECT_NE(all[static_cast<std::size_t>(other) * mine.size()], mine[0]) << other;
   }
+}
+
+TEST_F(TrainState, RanksThatAFileDoesNotKnowKeepTheirOwnRandomNumbers) {
+  Replica replica = small_replica(1);
+  seed_generator(seed, 0);
+  on_rank_0([&] {
+    SelfCommunicator alone;
+    save(replica, {}, alone);
+  });
+  const at::Tensor rank_0s = at::rand({5});
+  seed_generator(seed, rank() + 1);
+  load(replica);
+  const at::Tensor drawn = at::rand({5});
+  seed_generator(seed, rank() + 1);
+  EXPECT_TRUE(at::equal(drawn, rank() == 0 ? rank_0s : at::rand({5})));
 }
 
 TEST_F(TrainState, IsCompleteBeforeTheFirstStepAndLoadsTwice) {
