@@ -27,6 +27,8 @@ TEST_F(RunDirectoryTest, HoldsARunOnceAnythingOfOneIsThere) {
   std::filesystem::create_directories(path_);
   std::ofstream(path_ / "notes.md") << "mine";
   EXPECT_FALSE(directory.holds_run());
+  directory.create();  // holds directories, but nothing in them
+  EXPECT_FALSE(directory.holds_run());
   std::ofstream(directory.metrics()) << "";
   EXPECT_TRUE(directory.holds_run());
 }
