@@ -31,6 +31,15 @@ TEST_F(RunDirectoryTest, HoldsARunOnceAnythingOfOneIsThere) {
   EXPECT_TRUE(directory.holds_run());
 }
 
+TEST_F(RunDirectoryTest, HoldsNoRunWhenItHasJustBeenMade) {
+  const RunDirectory directory(path_);
+  directory.create();
+  EXPECT_TRUE(std::filesystem::is_directory(directory.checkpoints()));
+  EXPECT_FALSE(directory.holds_run());
+  std::ofstream(directory.checkpoints() / "step_000000000001.h5.tmp") << "";
+  EXPECT_TRUE(directory.holds_run());
+}
+
 TEST_F(RunDirectoryTest, RemovesARunAndNothingElse) {
   const RunDirectory directory(path_);
   directory.create();
