@@ -20,12 +20,12 @@ constexpr std::array written{"metrics.h5", "checkpoints", "config.ini", "log.txt
 
 bool RunDirectory::holds_run() const {
   for (const char* name : written) {
-    const std::filesystem::path path = path_ / name;
+    const std::filesystem::path entry = path_ / name;
     std::error_code ignored;
-    // Directories are made before anything is put into them.
-    const bool empty_directory = std::filesystem::is_directory(path, ignored) &&
-                                 std::filesystem::is_empty(path, ignored);
-    if (std::filesystem::exists(path, ignored) && !empty_directory) return true;
+    // An empty directory of checkpoints is all that a run leaves that was refused when it began.
+    const bool nothing =
+        std::filesystem::is_directory(entry, ignored) && std::filesystem::is_empty(entry, ignored);
+    if (std::filesystem::exists(entry, ignored) && !nothing) return true;
   }
   return !CheckpointStore(checkpoints_).list().empty();
 }

@@ -90,7 +90,8 @@ class Cluster:
     def __enter__(self):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="lockstep-slurm-"))
         self.environment = {name: value for name, value in os.environ.items()
-                            if not name.startswith(("SLURM_", "SBATCH_", "SALLOC_", "SRUN_"))}
+                            if not name.startswith(("SLURM_", "SBATCH_", "SALLOC_", "SRUN_",
+                                                    "LOCKSTEP_"))}
         self.environment.update(SLURM_CONF=str(self.directory / "slurm.conf"), PATH=search_path())
         # Orphans of daemons and job steps become children of this process, so that it can end them.
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)

@@ -27,9 +27,16 @@ TEST_F(RunDirectoryTest, HoldsARunOnceAnythingOfOneIsThere) {
   std::filesystem::create_directories(path_);
   std::ofstream(path_ / "notes.md") << "mine";
   EXPECT_FALSE(directory.holds_run());
-  directory.create();  // holds directories, but nothing in them
-  EXPECT_FALSE(directory.holds_run());
   std::ofstream(directory.metrics()) << "";
+  EXPECT_TRUE(directory.holds_run());
+}
+
+TEST_F(RunDirectoryTest, HoldsNoRunWhenItHasJustBeenMade) {
+  const RunDirectory directory(path_);
+  directory.create();
+  EXPECT_TRUE(std::filesystem::is_directory(directory.checkpoints()));
+  EXPECT_FALSE(directory.holds_run());
+  std::ofstream(directory.checkpoints() / "step_000000000001.h5.tmp") << "";
   EXPECT_TRUE(directory.holds_run());
 }
 
