@@ -1,8 +1,10 @@
 #include "app/run_lock.hpp"
 
+#include <array>
 #include <ctime>
+#include <filesystem>
+#include <string>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -13,11 +15,19 @@
 namespace lockstep {
 namespace {
 
+std::string local_time() {
+  const std::time_t now = std::time(nullptr);
+  std::tm fields{};
+  localtime_r(&now, &fields);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &fields);
+  return text.data();
+}
+
 std::string holder_text(const EnvironmentMap& environment) {
   const auto job = SlurmEnvironment::from(environment).job_id;
-  return fmt::format("process {} on {}{}, since {:%Y-%m-%d %H:%M:%S} UTC\n", getpid(),
-                     MpiSession::host_name(), job ? ", Slurm job " + *job : "",
-                     fmt::gmtime(std::time(nullptr)));
+  return fmt::format("process {} on {}{}, since {}\n", getpid(), MpiSession::host_name(),
+                     job ? ", Slurm job " + *job : "", local_time());
 }
 
 }  // namespace
@@ -40,7 +50,8 @@ void RunLock::take(const CommandContext& context, const RunDirectory& directory)
   const bool looked_before = !locks_.empty();
   locks_.clear();
   lock(directory);
-  if (!looked_before && directory.holds_run()) {
+  // Every run leaves its configuration; the directories alone are this one's.
+  if (!looked_before && std::filesystem::exists(directory.config())) {
     throw UsageError("start a run in " + directory.path().string(),
                      "another one has been there since this one began to start",
                      "--resume_from auto goes on with it, --output_dir names another place");

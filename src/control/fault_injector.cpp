@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -72,9 +73,10 @@ void fail_all_writes() {
   setrlimit(RLIMIT_FSIZE, &limit);
 }
 
-void write_nowhere() {
-  int* volatile nowhere = nullptr;
-  *nowhere = 1;
+// Not by a null pointer: some systems let root write there.
+void write_where_nothing_may() {
+  void* const page = ::mmap(nullptr, 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  *static_cast<volatile char*>(page) = 1;
 }
 
 }  // namespace
@@ -134,7 +136,7 @@ void FaultInjector::strike(Phase phase, std::int64_t step) {
     case FaultKind::bad_alloc:
       throw std::bad_alloc();
     case FaultKind::segv:
-      return write_nowhere();
+      return write_where_nothing_may();
     case FaultKind::abort:
       std::abort();
     case FaultKind::kill:

@@ -11,7 +11,7 @@ namespace lockstep {
 enum class FaultKind {
   exception,    ///< throws Error
   bad_alloc,    ///< throws std::bad_alloc
-  segv,         ///< writes to an address that is not there
+  segv,         ///< writes to memory that may not be written
   abort,        ///< std::abort
   kill,         ///< SIGKILL to itself
   stop,         ///< SIGSTOP to itself: all threads stand still

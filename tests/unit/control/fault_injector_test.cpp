@@ -1,5 +1,6 @@
 #include "lockstep/control/fault_injector.hpp"
 
+#include <csignal>
 #include <new>
 
 #include <gmock/gmock.h>
@@ -59,6 +60,15 @@ TEST(FaultInjector, RunsOutOfMemory) {
   FaultInjector faults("phase=load,kind=bad_alloc", 0);
   EXPECT_THROW(faults.at(Phase::load, 0), std::bad_alloc);
 }
+
+#ifndef __SANITIZE_ADDRESS__  // which takes SIGSEGV for itself
+TEST(FaultInjector, DiesOfWhatItIsToDieOf) {
+  const auto die = [](const char* spec) { FaultInjector(spec, 0).at(Phase::load, 0); };
+  EXPECT_EXIT(die("phase=load,kind=segv"), testing::KilledBySignal(SIGSEGV), "");
+  EXPECT_EXIT(die("phase=load,kind=abort"), testing::KilledBySignal(SIGABRT), "");
+  EXPECT_EXIT(die("phase=load,kind=kill"), testing::KilledBySignal(SIGKILL), "");
+}
+#endif
 
 TEST(FaultInjector, SpoilsOneStep) {
   FaultInjector faults("phase=step,step=2,kind=nan", 0);
