@@ -20,8 +20,8 @@
 #include "lockstep/ddp/gradient_reducer.hpp"
 #include "lockstep/model/mini_resnet.hpp"
 #include "lockstep/optim/sgd.hpp"
-#include "lockstep/train/progress.hpp"
 #include "lockstep/train/evaluation.hpp"
+#include "lockstep/train/progress.hpp"
 #include "lockstep/train/training_step.hpp"
 
 #include "support/fields.hpp"
