@@ -9,8 +9,6 @@ from slurm_case import PROGRAM
 DIGITS = ["--config", "inputs/digits.ini", "--width", "8", "--threads", "1"]
 SAY_WHAT_EACH_TASK_GETS = 'echo "task $SLURM_PROCID, $SRUN_CPUS_PER_TASK cores: $*"\n'
 ONE_EPOCH = [*DIGITS, "--epochs", "1"]
-SMALL = ["--dataset", "synthetic", "--synthetic_size", "40", "--synthetic_val_size", "14",
-         "--image_size", "8", "--in_channels", "1", "--num_workers", "1", "--threads", "1"]
 
 
 class SlurmTest(slurm_case.SlurmTestCase):
@@ -34,29 +32,6 @@ class SlurmTest(slurm_case.SlurmTestCase):
         self.assert_trained_on_two_nodes(
             *self.call("bash", "slurm/interactive.sh", "--", "train", *ONE_EPOCH,
                        "--output_dir", self.run_directory))
-
-    def test_two_tasks_and_one_train_as_one_process_does(self):
-        import h5py
-
-        same = [*SMALL, "--epochs", "2", "--dtype", "float64", "--norm", "group", "--width", "16",
-                "--global_batch_size", "24"]
-        code, printed = self.submit(
-            *same, "--output_dir", self.run_directory,
-            options=["--nodes=2", "--ntasks=3", "--ntasks-per-node=2", "--cpus-per-task=1"])
-        self.assertEqual(code, 0, printed)
-        self.assertIn("3 ranks on 2 nodes", (self.run_directory / "log.txt").read_text())
-        alone = self.directory / "alone"
-        code, printed = self.call(PROGRAM, "train", *same, "--output_dir", alone)
-        self.assertEqual(code, 0, printed)
-        with h5py.File(self.run_directory / "metrics.h5") as three, \
-                h5py.File(alone / "metrics.h5") as one:
-            self.assertEqual(three["rank/train_samples"].shape, (2, 3))
-            self.assertEqual(three["rank/train_samples"][:].sum(axis=1).tolist(), [40, 40])
-            for name in ("train_samples", "val_samples", "train_correct", "val_correct"):
-                self.assertEqual(three[f"epoch/{name}"][:].tolist(), one[f"epoch/{name}"][:].tolist())
-            for name in ("train_loss", "val_loss"):
-                for here, there in zip(three[f"epoch/{name}"], one[f"epoch/{name}"]):
-                    self.assertAlmostEqual(here, there, delta=1e-10)
 
     def test_mpiexec_in_a_batch_script_trains_on_two_nodes(self):
         job = self.script(f"mpiexec -n 2 {PROGRAM} train {' '.join(ONE_EPOCH)} "
