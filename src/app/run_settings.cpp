@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lockstep/base/error.hpp"
+#include "lockstep/base/text.hpp"
 #include "lockstep/control/fault_injector.hpp"
 
 namespace lockstep {
@@ -31,24 +32,34 @@ void add_kinds(Configuration& configuration, const std::string& group, const cha
   for (const auto& [name, builder] : builders) configuration.add(group, builder->fields());
 }
 
-/// One text for each builder that is not chosen although settings of its own are given.
+/// The settings that are given although only builders have them that are not chosen, each with
+/// those: "momentum (of sgd), ..."; empty where there is none.
+template <typename Builder>
+std::string idle_text(const Configuration& configuration, const std::string& choice,
+                      const std::map<std::string, std::unique_ptr<Builder>>& builders) {
+  std::set<std::string> used;
+  for (const Field& field : builders.at(choice)->fields()) used.insert(field.name());
+  std::map<std::string, std::vector<std::string>> owners;
+  for (const auto& [name, builder] : builders) {
+    for (const Field& field : builder->fields()) {
+      if (used.contains(field.name()) || configuration.origin(field.name()) == "default") continue;
+      owners[field.name()].push_back(name);
+    }
+  }
+  std::vector<std::string> texts;
+  for (const auto& [setting, names] : owners) {
+    texts.push_back(setting + " (of " + joined(names, " or ") + ")");
+  }
+  return joined(texts, ", ");
+}
+
 template <typename Builder>
 void add_idle(std::vector<std::string>& texts, const Configuration& configuration, const char* kind,
               const std::string& choice,
               const std::map<std::string, std::unique_ptr<Builder>>& builders) {
-  std::set<std::string> used;
-  for (const Field& field : builders.at(choice)->fields()) used.insert(field.name());
-  for (const auto& [name, builder] : builders) {
-    std::string idle;
-    for (const Field& field : builder->fields()) {
-      if (used.contains(field.name()) || configuration.origin(field.name()) == "default") continue;
-      used.insert(field.name());  // named once
-      idle += (idle.empty() ? "" : ", ") + field.name();
-    }
-    if (idle.empty()) continue;
-    texts.push_back("without effect, since " + std::string(kind) + " is " + choice + " and not " +
-                    name + ": " + idle);
-  }
+  const std::string idle = idle_text(configuration, choice, builders);
+  if (idle.empty()) return;
+  texts.push_back("without effect, since " + std::string(kind) + " is " + choice + ": " + idle);
 }
 
 }  // namespace
@@ -99,6 +110,11 @@ void RunSettings::check_training() const {
   }
   for (std::string& problem : lockstep::problems(precision_request(train))) {
     problems.push_back(std::move(problem));
+  }
+  // Whoever names data wants no other.
+  const std::string idle = idle_text(configuration_, dataset_, datasets_);
+  if (!idle.empty() && configuration_.origin("dataset") == "default") {
+    problems.push_back("dataset is not set and so " + dataset_ + ", but these are: " + idle);
   }
   throw_problems("train with these settings", problems);
 }

@@ -89,8 +89,12 @@ void Recorder::record_epoch(const EpochRecord& record, const Horizon& horizon) {
   history_.rank.append(rows_of(record.ranks));
   if (record.confusion) history_.confusion = *record.confusion;
 
-  std::string text = fmt::format("epoch {}/{} done in {}: train loss {:.4f}, accuracy {:.2f} %",
-                                 epoch + 1, horizon.epochs, duration_text(seconds),
+  const std::string validating =
+      record.validation.samples == 0
+          ? ""
+          : fmt::format(" ({} of them validating)", duration_text(record.validation_seconds));
+  std::string text = fmt::format("epoch {}/{} done in {}{}: train loss {:.4f}, accuracy {:.2f} %",
+                                 epoch + 1, horizon.epochs, duration_text(seconds), validating,
                                  record.training.mean_loss(), 100.0 * record.training.accuracy());
   if (record.validation.samples > 0) {
     text += fmt::format("; validation loss {:.4f}, accuracy {:.2f} % of {}",

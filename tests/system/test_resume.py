@@ -198,11 +198,11 @@ class Resume(harness.RunTestCase):
         path = self.checkpoint("run")
         self.flip_a_bit(path, "model/fc.weight")
         before = harness.tree_digest(self.directory)
-        result = self.train(2, "branch", "--epochs", 2, "--resume_from", path, expect=1)
+        result = self.train(2, "branch", "--epochs", 2, "--resume_from", path, expect=2)
         self.assertIn(f"open '{path}': damaged: block 1 of 1", result.stderr)
         for name in ("eval", "predict"):
             result = harness.run(2, "--checkpoint", path, name=name, cwd=self.directory)
-            self.assertEqual(result.returncode, 1, result.stdout)
+            self.assertEqual(result.returncode, 2, result.stdout)
             self.assertIn(f"open '{path}': damaged: block 1 of 1", result.stderr)
         result = self.train(2, "run", "--epochs", 2, "--resume_from", "auto", expect=2)
         self.assertIn("none of 1 can be read", result.stderr)

@@ -65,9 +65,15 @@ class Usage(harness.RunTestCase):
     def test_settings_of_what_is_not_chosen_are_named(self):
         result = self.train(1, "run", "--epochs", 1, "--optimizer", "adamw", "--momentum", "0.5",
                             "--nesterov", "--val_fraction", "0.1")
-        self.assertIn("without effect, since optimizer is adamw and not sgd: momentum, nesterov",
+        self.assertIn("without effect, since optimizer is adamw: momentum (of sgd), nesterov (of sgd)",
                       result.stdout)
-        self.assertIn("since dataset is synthetic and not hdf5: val_fraction", result.stdout)
+        self.assertIn("since dataset is synthetic: val_fraction (of hdf5)", result.stdout)
+
+    def test_data_without_its_kind_are_not_passed_over(self):
+        result = harness.run(1, "--train_data", "mine.h5", "--output_dir", "run",
+                             cwd=self.directory)
+        self.assert_refused(result, "dataset is not set and so synthetic",
+                            "train_data (of cifar10 or hdf5)")
 
     def test_unknown_command_names_the_nearest(self):
         result = harness.run(0, name="trian", cwd=self.directory)
