@@ -19,10 +19,11 @@ struct Guard {
   std::optional<CrashReport> crash_report;
   std::optional<Watchdog> watchdog;  // after the heartbeat, which it lets go of
 
-  /// A stage of what all ranks do together begins.
+  /// A stage of what all ranks do together begins. Who does not come so far is a beat behind.
   void stage(Phase phase) {
     heartbeat.joining(phase, 0);
     faults.at(phase, 0);
+    heartbeat.joining(phase, 0);
   }
 };
 

@@ -17,10 +17,10 @@
 namespace lockstep {
 namespace {
 
-constexpr std::size_t most_ranks = 20;
+constexpr std::size_t most_ranks = 18;
 
 struct Entry {
-  std::int64_t rank, phase, doing, step, moves, io_moves, signal;
+  std::int64_t rank, phase, doing, step, moves, io_moves, signal, pulse;
 };
 
 struct Datagram {
@@ -53,7 +53,8 @@ Datagram datagram_of(std::int64_t key, std::int64_t culprit, std::span<const Bea
         .step = beat.step,
         .moves = beat.moves,
         .io_moves = beat.io_moves,
-        .signal = beat.signal};
+        .signal = beat.signal,
+        .pulse = beat.pulse};
   }
   return datagram;
 }
@@ -75,7 +76,8 @@ std::optional<BeatMessage> message_of(const Datagram& datagram, std::size_t byte
                                       .step = entry.step,
                                       .moves = entry.moves,
                                       .io_moves = entry.io_moves,
-                                      .signal = entry.signal}});
+                                      .signal = entry.signal,
+                                      .pulse = entry.pulse}});
   }
   return message;
 }

@@ -20,6 +20,7 @@ struct Sighting {
 struct Verdict {
   std::vector<int> culprits;  ///< ascending
   std::int64_t signal = 0;    ///< of which the culprit died; 0: they hang
+  bool frozen = false;        ///< the culprits' processes do not run at all
 };
 
 /// Decides from what is seen of all ranks whether the job hangs, and because of whom. It knows only
@@ -28,7 +29,8 @@ struct Verdict {
 /// A rank in work of its own that has not moved for the time-out hangs, whatever the others do,
 /// provided that it was heard of lately. Where all ranks are in something they do together the job
 /// hangs when none has moved for the time-out: ranks move in lockstep, so one that stands still
-/// makes all stand still, and the culprits are those that had moved least.
+/// makes all stand still. The culprits are those whose very watchdog has stopped, as by SIGSTOP or
+/// with their node; where all run, those that had moved least.
 class HangJudge {
  public:
   HangJudge(double timeout_seconds, std::size_t ranks) : timeout_(timeout_seconds), seen_(ranks) {}
@@ -40,13 +42,18 @@ class HangJudge {
   /// Seconds since the rank moved, as of the last look.
   double age(int rank) const;
 
+  /// Whether the rank's watchdog shows no sign of running either, as of the last look.
+  bool frozen(int rank) const;
+
  private:
   struct Seen {
     std::int64_t moves = -1;
     std::int64_t io_moves = -1;
     std::int64_t news = -1;
+    std::int64_t pulse = -1;
     double moved_at = 0.0;
     double heard_at = 0.0;
+    double pulse_at = 0.0;
   };
 
   void note(double now, std::span<const Sighting> ranks);

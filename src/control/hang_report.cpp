@@ -44,8 +44,9 @@ std::string cause(const Verdict& verdict, std::span<const Sighting> ranks,
   if (verdict.culprits.size() > 1) {
     others = fmt::format(" and {} more", verdict.culprits.size() - 1);
   }
-  return fmt::format("{}{} stands still {} for {:.0f} s, and the others come to wait for it", who,
-                     others, where, ages[first]);
+  return fmt::format(
+      "{}{} stands still {} for {:.0f} s{}, and the others come to wait for it", who, others, where,
+      ages[first], verdict.frozen ? ": the process is stopped or its node cannot be reached" : "");
 }
 
 /// Those that moved least first; of these, those that have been still the longest.

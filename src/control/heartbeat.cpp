@@ -30,7 +30,8 @@ Beat BeatSlot::load() const {
           .step = step.load(relaxed),
           .moves = moves.load(std::memory_order_acquire),
           .io_moves = io_moves.load(relaxed),
-          .signal = signal.load(relaxed)};
+          .signal = signal.load(relaxed),
+          .pulse = pulse.load(relaxed)};
 }
 
 void BeatSlot::store(const Beat& beat) {
@@ -39,6 +40,7 @@ void BeatSlot::store(const Beat& beat) {
   step.store(beat.step, relaxed);
   io_moves.store(beat.io_moves, relaxed);
   signal.store(beat.signal, relaxed);
+  pulse.store(beat.pulse, relaxed);
   moves.store(beat.moves, std::memory_order_release);
 }
 

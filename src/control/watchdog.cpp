@@ -297,7 +297,7 @@ void Watchdog::Impl::look(double now) {
       (!verdict || std::ranges::find(verdict->culprits, culprit) == verdict->culprits.end())) {
     // Somebody else was first; all are to name the same rank.
     const std::int64_t signal = ranks[static_cast<std::size_t>(culprit)].beat.signal;
-    verdict = Verdict{.culprits = {culprit}, .signal = signal};
+    verdict = Verdict{.culprits = {culprit}, .signal = signal, .frozen = judge_.frozen(culprit)};
   }
   if (!verdict) return note_unheard(now);
   cry(*verdict, ranks);

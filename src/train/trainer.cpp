@@ -146,6 +146,8 @@ void Trainer::working(Phase phase) {
 void Trainer::joining(Phase phase) {
   parts_.heartbeat.joining(phase, loop_.position.global_step);
   parts_.faults.at(phase, loop_.position.global_step);
+  // Who does not come so far is a beat behind the others, which then only wait.
+  parts_.heartbeat.joining(phase, loop_.position.global_step);
 }
 
 bool Trainer::run_window() {

@@ -62,7 +62,7 @@ class Guard(harness.LongRunTestCase):
     def test_a_rank_that_is_stopped_ends_the_job_and_is_named(self):
         host = socket.gethostname()
         for ranks, stopped in ((2, 0), (2, 1), (3, 1)):
-            process = self.start(ranks, *ENDLESS, "--hang_timeout", 3, "--overwrite")
+            process = self.start(ranks, *ENDLESS, "--hang_timeout", 5, "--overwrite")
             # mpiexec starts ranks in order, and so they are numbered.
             os.kill(self.ranks_of(process)[stopped], signal.SIGSTOP)
             output, errors = process.communicate(timeout=60)
@@ -76,11 +76,11 @@ class Guard(harness.LongRunTestCase):
                               (self.directory / "run" / "log.txt").read_text())
 
     def test_a_job_that_is_suspended_as_a_whole_goes_on_afterwards(self):
-        process = self.start(2, *ENDLESS, "--hang_timeout", 3)
+        process = self.start(2, *ENDLESS, "--hang_timeout", 5)
         ranks = self.ranks_of(process)
         for rank in ranks:
             os.kill(rank, signal.SIGSTOP)
-        time.sleep(4)  # longer than the time-out: what is tested is that it passes unnoticed
+        time.sleep(7)  # longer than the time-out: what is tested is that it passes unnoticed
         for rank in ranks:
             os.kill(rank, signal.SIGCONT)
         self.wait_for_progress(process)

@@ -28,6 +28,7 @@ struct Beat {
   std::int64_t moves = 0;     ///< beats of the main thread: the same sequence on all ranks
   std::int64_t io_moves = 0;  ///< of the IO thread
   std::int64_t signal = 0;    ///< the rank died of it
+  std::int64_t pulse = 0;     ///< rounds of the rank's own watchdog
 };
 
 /// A beat where other threads and processes of the node can read it: fixed layout, no locks.
@@ -38,8 +39,8 @@ struct alignas(64) BeatSlot {
   std::atomic<std::int64_t> moves{0};
   std::atomic<std::int64_t> io_moves{0};
   std::atomic<std::int64_t> signal{0};
-  std::atomic<std::int64_t> news{0};   ///< times that another node's rank was heard of
-  std::atomic<std::int64_t> pulse{0};  ///< rounds of the rank's own watchdog
+  std::atomic<std::int64_t> news{0};  ///< times that another node's rank was heard of
+  std::atomic<std::int64_t> pulse{0};
 
   static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 

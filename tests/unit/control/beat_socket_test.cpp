@@ -28,7 +28,8 @@ TEST(BeatSocket, CarriesBeatsOfMoreRanksThanADatagramHolds) {
                                       .step = 10 + rank,
                                       .moves = 20 + rank,
                                       .io_moves = 30 + rank,
-                                      .signal = 40 + rank}});
+                                      .signal = 40 + rank,
+                                      .pulse = 50 + rank}});
   }
   here.send(key, message, std::vector<Endpoint>{endpoints[0]});
   std::int64_t expected = 0;
@@ -44,6 +45,7 @@ TEST(BeatSocket, CarriesBeatsOfMoreRanksThanADatagramHolds) {
         EXPECT_EQ(beat.moves, 20 + rank);
         EXPECT_EQ(beat.io_moves, 30 + rank);
         EXPECT_EQ(beat.signal, 40 + rank);
+        EXPECT_EQ(beat.pulse, 50 + rank);
         ++expected;
       }
     }

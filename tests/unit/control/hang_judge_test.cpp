@@ -54,6 +54,18 @@ TEST(HangJudge, WhoMovedLeastIsToBlameAndTheOthersOnlyWait) {
   EXPECT_DOUBLE_EQ(job.judge.age(1), 100.0);
 }
 
+TEST(HangJudge, AStoppedProcessIsToBlameWhereverItStopped) {
+  Job job;
+  job.ranks[1].beat.moves = 9;  // the others never got as far as its last collective
+  const auto verdict = job.watch(110.0, [&] {
+    ++job.ranks[0].beat.pulse;
+    ++job.ranks[2].beat.pulse;
+  });
+  ASSERT_TRUE(verdict);
+  EXPECT_THAT(verdict->culprits, ElementsAre(1));
+  EXPECT_TRUE(verdict->frozen);
+}
+
 TEST(HangJudge, WhereAllMovedAlikeAllAreNamed) {
   Job job;
   const auto verdict = job.watch(110.0);

@@ -53,6 +53,14 @@ TEST(HangReport, SaysWhereNobodyIsMoreToBlameThanOthers) {
               HasSubstr("all ranks stand still at the same place"));
 }
 
+TEST(HangReport, SaysWhereAProcessDoesNotRunAtAll) {
+  const std::vector<Member> members(2, member("n"));
+  const std::vector<Sighting> ranks(2);
+  const std::vector<double> ages(2, 5.0);
+  EXPECT_THAT(hang_report({.culprits = {1}, .frozen = true}, ranks, ages, members, 0),
+              HasSubstr("for 5 s: the process is stopped or its node cannot be reached"));
+}
+
 TEST(HangReport, NamesTheSignalOfADeadRank) {
   const std::vector<Member> members(2, member("n"));
   const std::vector<Sighting> ranks(2);
