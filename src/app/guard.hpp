@@ -1,5 +1,6 @@
 #pragma once
 
+#include <exception>
 #include <optional>
 
 #include "lockstep/control/crash_report.hpp"
@@ -29,5 +30,12 @@ struct Guard {
 
 /// Starts the watchdog and arms the faults that the options ask for. Collective.
 void start_guard(const CommandContext& context, const TrainOptions& options, const Job& job);
+
+/// Says on standard error on which rank and host something failed, and why.
+void report_failure(const CommandContext& context, const std::exception& error);
+
+/// For a failure that this rank alone knows of: with other ranks in the job, which may be waiting
+/// for this one, reports it and ends all of them. Does nothing else.
+void abort_if_others_wait(const CommandContext& context, const std::exception& error);
 
 }  // namespace lockstep

@@ -4,7 +4,6 @@
 #include <array>
 #include <charconv>
 #include <cstdio>
-#include <new>
 #include <optional>
 
 #include <c10/util/Logging.h>
@@ -111,12 +110,9 @@ ExitCode run_in_session(const CommandContext& context, const Command& command) {
     if (context.session.rank() == 0) std::fprintf(stderr, "lockstep: %s\n", error.what());
     return error.exit_code();
   } catch (const std::exception& error) {
-    const bool no_memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
-    const std::string cause = no_memory ? "out of memory (std::bad_alloc)" : error.what();
-    context.log.error("on " + MpiSession::host_name() + ": " + cause);
-    if (context.session.size() == 1) return ExitCode::failure;
-    // The others may be waiting for this rank; they must not do so for ever.
-    MpiSession::abort(static_cast<int>(ExitCode::failure));
+    abort_if_others_wait(context, error);
+    report_failure(context, error);
+    return ExitCode::failure;
   }
 }
 

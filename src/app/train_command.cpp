@@ -86,28 +86,30 @@ ExitCode train(const CommandContext& context, const RunSettings& settings, const
   const auto first_step_done = [&] {
     log.event("first_step", {{"seconds_since_launch", wall_seconds() - context.launch_time}});
   };
-  Trainer trainer({.options = settings.train,
-                   .plan = setup.plan,
-                   .replica = replica,
-                   .reducer = reducer,
-                   .precision = setup.precision.precision,
-                   .schedule = *setup.schedule,
-                   .training = training,
-                   .training_samples = setup.data.training->size(),
-                   .validation = validation.get(),
-                   .comm = world,
-                   .io_comm = *files.comm,
-                   .io = files.io,
-                   .directory = directory,
-                   .groups = groups,
-                   .stop = *context.stop,
-                   .heartbeat = context.guard.heartbeat,
-                   .faults = context.guard.faults,
-                   .seconds_to_job_end = [&] { return job_end.seconds() - wall_seconds(); },
-                   .log = log,
-                   .seconds = steady_seconds,
-                   .first_step_done = first_step_done},
-                  loop, std::move(history));
+  Trainer trainer(
+      {.options = settings.train,
+       .plan = setup.plan,
+       .replica = replica,
+       .reducer = reducer,
+       .precision = setup.precision.precision,
+       .schedule = *setup.schedule,
+       .training = training,
+       .training_samples = setup.data.training->size(),
+       .validation = validation.get(),
+       .comm = world,
+       .io_comm = *files.comm,
+       .io = files.io,
+       .directory = directory,
+       .groups = groups,
+       .stop = *context.stop,
+       .heartbeat = context.guard.heartbeat,
+       .faults = context.guard.faults,
+       .failed_alone = [&](const std::exception& error) { abort_if_others_wait(context, error); },
+       .seconds_to_job_end = [&] { return job_end.seconds() - wall_seconds(); },
+       .log = log,
+       .seconds = steady_seconds,
+       .first_step_done = first_step_done},
+      loop, std::move(history));
   const TrainEnd end = trainer.run();
   log.info("wrote " + directory.metrics().string() + ", " + directory.checkpoints().string() +
            "/, " + directory.config().string() + ", log.txt and log.jsonl");

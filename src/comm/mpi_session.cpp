@@ -10,6 +10,7 @@
 
 #include "lockstep/base/error.hpp"
 #include "lockstep/base/narrow.hpp"
+#include "lockstep/base/output_drain.hpp"
 #include "lockstep/base/text.hpp"
 #include "lockstep/comm/mpi_communicator.hpp"
 #include "lockstep/comm/self_communicator.hpp"
@@ -99,6 +100,7 @@ void MpiSession::finish() {
 }
 
 void MpiSession::abort(int exit_code) {
+  await_output_readers();
   MPI_Abort(MPI_COMM_WORLD, exit_code);
   std::_Exit(exit_code);
 }

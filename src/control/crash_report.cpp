@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "lockstep/base/error.hpp"
+#include "lockstep/base/output_drain.hpp"
 
 #include "control/stack_dump.hpp"
 
@@ -68,6 +69,7 @@ extern "C" void report_crash(int signal) {
   }
   (line << "; its stack:\n").write();
   dump_own_stack();
+  await_output_readers();
   // Last, since the other ranks end the job when they see it.
   if (Heartbeat* const heartbeat = watched.load()) heartbeat->slot().signal.store(signal);
   std::raise(signal);  // as it would have been: SA_RESETHAND has restored the default action

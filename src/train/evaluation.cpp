@@ -32,22 +32,22 @@ void add_up(ConfusionMatrix& confusion, Communicator& comm) {
 }  // namespace
 
 Evaluation evaluate(Model& model, const Precision& precision, Loader& loader, Communicator& comm,
-                    const std::function<void(Doing)>& beat) {
+                    const std::function<OwnWork()>& own_work) {
   const at::NoGradGuard no_gradients;
   Evaluation mine;
   model.set_training(false);
   loader.start_epoch(0);
-  if (beat) beat(Doing::own_work);
-  while (std::optional<Batch> batch = loader.next()) {
+  while (true) {
+    const OwnWork work = own_work ? own_work() : OwnWork();
+    std::optional<Batch> batch = loader.next();
+    if (!batch) break;
     if (batch->samples > 0) {
       const ForwardPass pass = forward(model, precision, *batch, /*label_smoothing=*/0.0);
       mine.tally += tally_of(pass);
       count_confusions(pass, mine.confusion);
     }
     loader.recycle(std::move(*batch));
-    if (beat) beat(Doing::own_work);
   }
-  if (beat) beat(Doing::joining);
   model.set_training(true);
   mine.tally = reduced(comm, mine.tally, "validation sums");
   add_up(mine.confusion, comm);

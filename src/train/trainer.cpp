@@ -81,6 +81,12 @@ TrainEnd Trainer::run() {
     if (pending_) pending_->sums.finish();
     writer_.settle();
     throw;
+  } catch (const std::exception& error) {
+    // Before anything is unwound: the IO thread may be writing for this object, together with ranks
+    // that know of nothing.
+    parts_.failed_alone(error);
+    writer_.settle();
+    throw;
   }
 }
 
@@ -131,16 +137,17 @@ std::optional<TrainEnd> Trainer::run_epoch() {
 
 std::optional<Batch> Trainer::next_batch() {
   const ProfileRange range("wait for data");
-  working(Phase::load);
+  const OwnWork work = own_work(Phase::load);
   const double began = parts_.seconds();
   std::optional<Batch> batch = parts_.training.next();
   loop_.data_wait_seconds += parts_.seconds() - began;
   return batch;
 }
 
-void Trainer::working(Phase phase) {
-  parts_.heartbeat.working(phase, loop_.position.global_step + 1);
+OwnWork Trainer::own_work(Phase phase) {
+  OwnWork work = parts_.heartbeat.own_work(phase, loop_.position.global_step + 1);
   parts_.faults.at(phase, loop_.position.global_step + 1);
+  return work;
 }
 
 void Trainer::joining(Phase phase) {
@@ -148,6 +155,16 @@ void Trainer::joining(Phase phase) {
   parts_.faults.at(phase, loop_.position.global_step);
   // Who does not come so far is a beat behind the others, which then only wait.
   parts_.heartbeat.joining(phase, loop_.position.global_step);
+}
+
+Tally Trainer::run_micro_batch(Batch batch) {
+  const OwnWork work = own_work(Phase::step);
+  if (parts_.faults.spoils(loop_.position.global_step + 1)) {
+    std::ranges::fill(batch.images, std::numeric_limits<float>::quiet_NaN());
+  }
+  const Tally tally = step_.run_micro_batch(batch);
+  parts_.training.recycle(std::move(batch));
+  return tally;
 }
 
 bool Trainer::run_window() {
@@ -162,18 +179,12 @@ bool Trainer::run_window() {
                      window.samples);
   Tally tally;
   while (true) {
-    working(Phase::step);
-    if (parts_.faults.spoils(loop_.position.global_step + 1)) {
-      std::ranges::fill(batch->images, std::numeric_limits<float>::quiet_NaN());
-    }
-    tally += step_.run_micro_batch(*batch);
     const bool last = batch->micro_batch.last_of_window;
-    parts_.training.recycle(std::move(*batch));
+    tally += run_micro_batch(std::move(*batch));
     if (last) break;
     batch = next_batch();
     check(batch.has_value(), "go on with a global batch", "the loader ended in the midst of it");
   }
-  parts_.heartbeat.joining(Phase::step, loop_.position.global_step + 1);
   const StepReport report = step_.finish_window(loop_.learning_rate);
 
   loop_.epoch_tally += tally;
@@ -313,11 +324,8 @@ Evaluation Trainer::validate() {
   WeightAverage* average = parts_.replica.average();
   if (average != nullptr) average->exchange();
   joining(Phase::evaluate);
-  Evaluation evaluation =
-      evaluate(parts_.replica.model(), parts_.precision, *parts_.validation, parts_.comm,
-               [this](Doing doing) {
-                 doing == Doing::own_work ? working(Phase::evaluate) : joining(Phase::evaluate);
-               });
+  Evaluation evaluation = evaluate(parts_.replica.model(), parts_.precision, *parts_.validation,
+                                   parts_.comm, [this] { return own_work(Phase::evaluate); });
   if (average != nullptr) average->exchange();
   return evaluation;
 }

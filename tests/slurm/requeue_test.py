@@ -109,13 +109,15 @@ class RequeueTest(unittest.TestCase):
         self.wait(lambda: re.search(r"step +\d+", self.log(run).split("Lockstep ")[-1]) and
                   self.log(run).count("Lockstep ") == starts, f"steps of start {starts}")
 
+    def hasten(self, job):
+        """A requeued job would wait for two minutes."""
+        self.wait(lambda: self.job(job).get("JobState") == "PENDING", "requeued job")
+        # Not at once: its credentials of the same second have been revoked.
+        self.call("scontrol", "update", f"JobId={job}", "StartTime=now+2")
+
     def wait_for_restart(self, job, run="run", starts=2):
-        """A requeued job would wait for two minutes; it is told to begin now."""
-        def begun():
-            if self.job(job).get("JobState") == "PENDING":
-                self.call("scontrol", "update", f"JobId={job}", "StartTime=now", check=False)
-            return self.log(run).count("Lockstep ") == starts
-        self.wait(begun, f"start {starts} of the job")
+        self.hasten(job)
+        self.wait(lambda: self.log(run).count("Lockstep ") == starts, f"start {starts} of the job")
         self.wait_for_steps(run, starts)
 
     def stop_and_compare(self, job, run="run"):
@@ -205,11 +207,10 @@ class RequeueTest(unittest.TestCase):
 
     def test_a_job_without_progress_is_requeued_once_and_then_ends(self):
         job = self.submit("--output_dir", "run", program=self.fake_program(7))
-        def ended():
-            if self.job(job).get("JobState") == "PENDING":
-                self.call("scontrol", "update", f"JobId={job}", "StartTime=now", check=False)
-            return "no step was done since the last time (step 7)" in self.said()
-        self.wait(ended, "end of the loop")
+        self.wait(lambda: "requeueing job" in self.said(), "requeueing")
+        self.hasten(job)
+        self.wait(lambda: "no step was done since the last time (step 7)" in self.said(),
+                  "end of the loop")
         self.assertEqual(self.said().count("requeueing job"), 1)
         self.wait(lambda: self.job(job).get("JobState") == "FAILED", "failed job")
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import socket
 import time
@@ -62,7 +63,7 @@ class Guard(harness.LongRunTestCase):
     def test_a_rank_that_is_stopped_ends_the_job_and_is_named(self):
         host = socket.gethostname()
         for ranks, stopped in ((2, 0), (2, 1), (3, 1)):
-            process = self.start(ranks, *ENDLESS, "--hang_timeout", 5, "--overwrite")
+            process = self.start(ranks, *ENDLESS, "--hang_timeout", 10)
             # mpiexec starts ranks in order, and so they are numbered.
             os.kill(self.ranks_of(process)[stopped], signal.SIGSTOP)
             output, errors = process.communicate(timeout=60)
@@ -74,13 +75,14 @@ class Guard(harness.LongRunTestCase):
             if stopped != 0:
                 self.assertIn(f"rank {stopped} ({host}) stands still",
                               (self.directory / "run" / "log.txt").read_text())
+            shutil.rmtree(self.directory / "run")  # whose metrics tell that the next one trains
 
     def test_a_job_that_is_suspended_as_a_whole_goes_on_afterwards(self):
-        process = self.start(2, *ENDLESS, "--hang_timeout", 5)
+        process = self.start(2, *ENDLESS, "--hang_timeout", 10)
         ranks = self.ranks_of(process)
         for rank in ranks:
             os.kill(rank, signal.SIGSTOP)
-        time.sleep(7)  # longer than the time-out: what is tested is that it passes unnoticed
+        time.sleep(13)  # longer than the time-out: what is tested is that it passes unnoticed
         for rank in ranks:
             os.kill(rank, signal.SIGCONT)
         self.wait_for_progress(process)

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace lockstep {
 
@@ -48,6 +49,8 @@ struct alignas(64) BeatSlot {
   void store(const Beat& beat);
 };
 
+class OwnWork;
+
 /// How a rank shows that it moves: a few stores a beat. The main thread beats; io_moved() is the IO
 /// thread's. Without a watchdog beats go to a slot of its own, where only crash reports read them.
 class Heartbeat {
@@ -56,8 +59,8 @@ class Heartbeat {
   Heartbeat(const Heartbeat&) = delete;
   Heartbeat& operator=(const Heartbeat&) = delete;
 
-  /// Begins work that needs no other rank.
-  void working(Phase phase, std::int64_t step) { beat(phase, Doing::own_work, step); }
+  /// Begins work that needs no other rank and lasts as long as what is returned.
+  [[nodiscard]] OwnWork own_work(Phase phase, std::int64_t step);
   /// Begins what other ranks take part in and may keep waiting.
   void joining(Phase phase, std::int64_t step) { beat(phase, Doing::joining, step); }
   /// A piece of work of the IO thread began or ended.
@@ -69,10 +72,40 @@ class Heartbeat {
   BeatSlot& slot() { return *slot_.load(std::memory_order_acquire); }
 
  private:
+  friend class OwnWork;
+
   void beat(Phase phase, Doing doing, std::int64_t step);
 
   BeatSlot own_;
   std::atomic<BeatSlot*> slot_{&own_};
 };
+
+/// Work of a rank's own: a rank that stands still within it is to blame, whatever it does
+/// afterwards may wait for others. Ends with the scope, so that no wait is taken for work.
+class OwnWork {
+ public:
+  OwnWork() = default;  ///< of nobody
+  OwnWork(Heartbeat& heartbeat, Phase phase, std::int64_t step)
+      : heartbeat_(&heartbeat), phase_(phase), step_(step) {
+    heartbeat.beat(phase, Doing::own_work, step);
+  }
+  OwnWork(OwnWork&& other) noexcept
+      : heartbeat_(std::exchange(other.heartbeat_, nullptr)),
+        phase_(other.phase_),
+        step_(other.step_) {}
+  OwnWork& operator=(OwnWork&&) = delete;
+  ~OwnWork() {
+    if (heartbeat_ != nullptr) heartbeat_->joining(phase_, step_);
+  }
+
+ private:
+  Heartbeat* heartbeat_ = nullptr;
+  Phase phase_ = Phase::setup;
+  std::int64_t step_ = 0;
+};
+
+inline OwnWork Heartbeat::own_work(Phase phase, std::int64_t step) {
+  return {*this, phase, step};
+}
 
 }  // namespace lockstep

@@ -22,10 +22,10 @@ struct Evaluation {
 };
 
 /// What a model makes of the samples of all ranks' `loader`s until their epoch is over, in
-/// evaluation mode and without gradients. Leaves model and statistics as they were. `beat` is told
-/// before each batch that this rank works, and then that it waits for the others; it may be empty.
+/// evaluation mode and without gradients. Leaves model and statistics as they were. `own_work`
+/// marks what a batch takes as work of this rank's own; it may be empty.
 /// Collective.
 Evaluation evaluate(Model& model, const Precision& precision, Loader& loader, Communicator& comm,
-                    const std::function<void(Doing)>& beat = {});
+                    const std::function<OwnWork()>& own_work = {});
 
 }  // namespace lockstep

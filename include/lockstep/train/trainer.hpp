@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <limits>
 #include <optional>
@@ -47,6 +48,8 @@ struct TrainerParts {
   const StopRequest& stop;
   Heartbeat& heartbeat;
   FaultInjector& faults;
+  /// Told of a failure that this rank alone knows of; returns only where there are no other ranks.
+  std::function<void(const std::exception&)> failed_alone;
   std::function<double()> seconds_to_job_end;  ///< infinite where it is not known; asked on rank 0
   Log& log;
   std::function<double()> seconds;  ///< a clock that only goes forward
@@ -90,13 +93,16 @@ class Trainer {
 
   Evaluation validate();
 
-  /// A sign of life at the beginning of work that needs no other rank, or that others take part in.
-  void working(Phase phase);
+  /// A sign of life at the beginning of work that needs no other rank and lasts as long as what is
+  /// returned.
+  [[nodiscard]] OwnWork own_work(Phase phase);
+  /// The same of something that others take part in.
   void joining(Phase phase);
 
   /// One optimizer step; false where the epoch is over.
   bool run_window();
   std::optional<Batch> next_batch();
+  Tally run_micro_batch(Batch batch);
 
   /// Counts a skipped step and says so.
   void note_outcome(const StepReport& report);

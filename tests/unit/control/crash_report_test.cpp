@@ -13,7 +13,7 @@ namespace {
 /// In a process of its own.
 void die_of(int signal) {
   Heartbeat heartbeat;
-  heartbeat.working(Phase::step, 41);
+  const OwnWork work = heartbeat.own_work(Phase::step, 41);
   const CrashReport report(3, "n7", heartbeat);
   std::raise(signal);
   std::exit(0);

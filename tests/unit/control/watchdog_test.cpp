@@ -66,14 +66,15 @@ class Watched {
   std::optional<Watchdog> watchdog;
 };
 
-/// All ranks do three steps, then `stuck` stays in its own work while the others wait for it.
-void hang(Watched& watched, int stuck) {
+/// All ranks do three steps, then `stuck` stays in its own work, as long as what is returned lives,
+/// while the others wait for it.
+[[nodiscard]] std::optional<OwnWork> hang(Watched& watched, int stuck) {
   for (int step = 1; step <= 3; ++step) {
-    watched.heartbeat.working(Phase::step, step);
-    watched.heartbeat.joining(Phase::step, step);
+    const OwnWork work = watched.heartbeat.own_work(Phase::step, step);
   }
-  watched.heartbeat.working(Phase::step, 4);
-  if (watched.comm->rank() != stuck) watched.heartbeat.joining(Phase::step, 4);
+  std::optional<OwnWork> work(watched.heartbeat.own_work(Phase::step, 4));
+  if (watched.comm->rank() != stuck) work.reset();
+  return work;
 }
 
 std::string named(int rank) {
@@ -84,7 +85,7 @@ TEST(Watchdog, EveryRankOfANodeNamesTheOneThatHangs) {
   for (const int stuck : {0, MpiCommunicator::duplicate_world()->size() - 1}) {
     Watched watched(/*two_nodes=*/false);
     EXPECT_EQ(watched.watchdog->shortcoming(), "");
-    hang(watched, stuck);
+    const auto work = hang(watched, stuck);
     const std::string report = watched.report();
     EXPECT_THAT(report, HasSubstr(named(stuck)));
     EXPECT_THAT(report, HasSubstr("step 4"));
@@ -99,7 +100,7 @@ TEST(Watchdog, NodesTellEachOther) {
   for (const int stuck : {0, MpiCommunicator::duplicate_world()->size() - 1}) {
     Watched watched(/*two_nodes=*/true);
     if (watched.comm->size() == 1) return;
-    hang(watched, stuck);
+    const auto work = hang(watched, stuck);
     EXPECT_THAT(watched.report(), HasSubstr(named(stuck)));
     watched.comm->barrier("end of the test");
   }
@@ -109,7 +110,7 @@ TEST(Watchdog, WithoutSharedMemoryRanksTellEachOther) {
   Watched watched(/*two_nodes=*/false, {.use_shared_memory = false});
   if (watched.comm->size() == 1) return;
   EXPECT_EQ(watched.watchdog->shortcoming(), "");
-  hang(watched, 1);
+  const auto work = hang(watched, 1);
   EXPECT_THAT(watched.report(), HasSubstr(named(1)));
   watched.comm->barrier("end of the test");
 }
@@ -119,7 +120,7 @@ TEST(Watchdog, WithoutSocketsItWatchesWithinTheNodeAndSaysSo) {
   if (watched.comm->size() == 1) return;
   EXPECT_THAT(watched.watchdog->shortcoming(), HasSubstr("within their node"));
   const bool far = watched.comm->rank() == watched.comm->size() - 1;
-  hang(watched, 0);
+  const auto work = hang(watched, 0);
   EXPECT_THAT(watched.report(), far ? HasSubstr("stands still") : HasSubstr(named(0)));
   watched.comm->barrier("end of the test");
 }
@@ -127,7 +128,7 @@ TEST(Watchdog, WithoutSocketsItWatchesWithinTheNodeAndSaysSo) {
 TEST(Watchdog, ARankThatDiedIsNamedWithItsSignal) {
   Watched watched(/*two_nodes=*/true);
   const int last = watched.comm->size() - 1;
-  watched.heartbeat.working(Phase::evaluate, 9);
+  const OwnWork work = watched.heartbeat.own_work(Phase::evaluate, 9);
   if (watched.comm->rank() == last) watched.heartbeat.slot().signal.store(SIGSEGV);
   EXPECT_THAT(watched.report(),
               HasSubstr("rank " + std::to_string(last) + " (host" + std::to_string(last) +
