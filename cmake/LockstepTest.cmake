@@ -16,7 +16,8 @@ if(LOCKSTEP_SANITIZE)
   list(APPEND LOCKSTEP_TEST_ENVIRONMENT
     LOCKSTEP_TEST_PATIENCE=${LOCKSTEP_TEST_PATIENCE}
     ASAN_OPTIONS=exitcode=86 UBSAN_OPTIONS=exitcode=86:print_stacktrace=1
-    TSAN_OPTIONS=exitcode=86:suppressions=${PROJECT_SOURCE_DIR}/tests/support/tsan.supp)
+    TSAN_OPTIONS=exitcode=86:suppressions=${PROJECT_SOURCE_DIR}/tests/support/tsan.supp
+    UCX_MEM_EVENTS=n)  # MPICH's UCX hooks madvise and crashes ThreadSanitizer at a thread's end
 endif()
 
 function(lockstep_test_program name)
