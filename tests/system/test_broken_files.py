@@ -8,7 +8,7 @@ import harness
 
 class BrokenFiles(harness.RunTestCase):
     def assert_ends_with_one_message(self, process, *texts):
-        output, errors = process.communicate(timeout=30)
+        output, errors = process.communicate(timeout=30 * harness.PATIENCE)
         self.assertEqual(process.returncode, 1, output + errors)
         self.assertEqual(errors.count("lockstep: "), 1, errors)
         for text in texts:
@@ -36,7 +36,7 @@ class BrokenFiles(harness.RunTestCase):
         run = self.directory / "run"
         (self.directory / "full").mkdir()
         (self.directory / "full" / "file").write_text("keeps the directory from being replaced")
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 30 * harness.PATIENCE
         while True:  # a rename of the run's own may come in between
             (run / "metrics.h5").unlink(missing_ok=True)
             try:

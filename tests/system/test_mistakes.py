@@ -33,7 +33,8 @@ class Mistakes(harness.RunTestCase):
             [*wrapper, *harness.command(2, *harness.SMALL, "--epochs", "1", "--output_dir", "run",
                                         *arguments)],
             cwd=self.directory, env={**harness.environment(), **(variables or {})},
-            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+            stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            timeout=60 * harness.PATIENCE)
         what = f"{arguments}, {variables}: {result.stdout}{result.stderr}"
         self.assertEqual(result.returncode, 2, what)
         self.assertEqual(result.stderr.count("lockstep: "), 1, what)

@@ -162,7 +162,8 @@ void expect_equal_sums_on_all_ranks(Communicator& comm, std::size_t count) {
 TEST(MpiCommunicator, TheSumIsBitwiseEqualOnAllRanksWhateverTheLength) {
   const auto comm = MpiCommunicator::duplicate_world();
   // MPICH chooses its algorithm by length; both sides of its usual limits.
-  for (const std::size_t count : {1, 2, 3, 17, 255, 511, 513, 2049, 8193, 65'537, 300'001}) {
+  for (const std::size_t count :
+       {1UL, 2UL, 3UL, 17UL, 255UL, 511UL, 513UL, 2049UL, 8193UL, 65'537UL, 300'001UL}) {
     expect_equal_sums_on_all_ranks<float>(*comm, count);
     expect_equal_sums_on_all_ranks<double>(*comm, count);
   }

@@ -310,7 +310,7 @@ TEST(Loader, ReadsNoFurtherAheadThanPrefetch) {
   });
   Loader loader(dataset, {.global_batch = 4}, SampleOrder::shuffled, seed, 0, 1,
                 {.num_workers = 3, .prefetch = 2});
-  allowed = 2 * 4;
+  allowed = std::int64_t{2} * 4;
   loader.start_epoch(0);
   for (int taken = 0; taken < 20; ++taken) {
     std::unique_lock lock(mutex);

@@ -2,6 +2,7 @@
 
 usage: check_files.py MPIEXEC IO_WRITE_FILES
 """
+import os
 import struct
 import subprocess
 import sys
@@ -15,6 +16,8 @@ try:
     import xxhash
 except ImportError:
     xxhash = None
+
+TIMEOUT = 60 * int(os.environ.get("LOCKSTEP_TEST_PATIENCE", "1"))  # more under sanitizers
 
 FLOAT_COLUMNS = {
     "epoch": {"lr", "train_loss_sum", "train_loss", "train_accuracy", "val_loss_sum", "val_loss",
@@ -136,7 +139,7 @@ def check_same(one, three):
 
 def check_h5dump(path):
     def dump(*arguments):
-        return subprocess.run(["h5dump", *arguments, str(path)], check=True, timeout=60,
+        return subprocess.run(["h5dump", *arguments, str(path)], check=True, timeout=TIMEOUT,
                               capture_output=True, text=True).stdout
 
     assert 'DATASET "train_loss"' in dump("-H")
@@ -150,7 +153,7 @@ def main():
         for ranks, run in runs.items():
             run.mkdir()
             subprocess.run([mpiexec, "-n", str(ranks), program, "sample", str(run)], check=True,
-                           timeout=60)
+                           timeout=TIMEOUT)
             assert sorted(p.name for p in run.iterdir()) == ["metrics.h5", "step_000000000020.h5"]
             check_checkpoint(run / "step_000000000020.h5", ranks)
             check_metrics_file(run / "metrics.h5", ranks)
