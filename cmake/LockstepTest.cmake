@@ -28,6 +28,15 @@ function(lockstep_test_program name)
   add_executable(${name} ${ARG_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(${name} PRIVATE lockstep_options ${ARG_DEPENDS} GTest::gtest GTest::gmock)
+  lockstep_compile_as_test(${name})
+endfunction()
+
+# May take the tests' precompiled headers.
+function(lockstep_compile_as_test name)
+  set_target_properties(${name} PROPERTIES LOCKSTEP_TEST_PROGRAM ON)
+  if(LOCKSTEP_PRECOMPILE)
+    add_dependencies(${name} lockstep_precompiled_tests)
+  endif()
 endfunction()
 
 function(lockstep_add_test name)

@@ -1,4 +1,4 @@
-"""Checks that every source file includes only what its module may.
+"""Checks that every source file includes only what its module may, and public headers what they need.
 
 Usage: check_includes.py ROOT. Prints one line a violation, "file:line: what is wrong", and exits
 with 1 if there is any.
@@ -44,6 +44,9 @@ LIBRARIES = [
 TORCH = re.compile(r"(torch|ATen|c10)/")
 TORCH_NN = re.compile(r"torch/(nn[./]|torch\.h$|all\.h$|csrc/api/include/torch/nn)")
 
+# LibTorch's headers may be precompiled, and the compiler then misses none: who uses its names includes one.
+TORCH_NAME = re.compile(r"^(?!\s*//).*\b(at|c10|torch)::\w")
+
 SUFFIXES = {".hpp", ".h", ".cuh", ".cpp", ".cc", ".cu"}
 INCLUDE = re.compile(r'\s*#\s*include\s*[<"]([^>"]+)[>"]')
 PUBLIC = pathlib.PurePath("include/lockstep")
@@ -87,6 +90,16 @@ def module_of(path):
     raise ValueError(f"{path} is no source file")
 
 
+def own_header(root, path):
+    """The header of a source file (path relative to the root), as it is included; None: it has none."""
+    if path.suffix not in {".cpp", ".cc", ".cu"}:
+        return None
+    inner = path.relative_to(PRIVATE).with_suffix(".hpp")
+    if (root / PUBLIC / inner).exists():
+        return f"lockstep/{inner}"
+    return str(inner) if (root / PRIVATE / inner).exists() else None
+
+
 def violations(root):
     """All violations below `root`, as texts."""
     found = []
@@ -98,10 +111,18 @@ def violations(root):
         if module not in MODULES:
             found.append(f"{path}: {module} is no known module")
             continue
-        for number, line in enumerate(file.read_text().splitlines(), start=1):
-            if match := INCLUDE.match(line):
-                found += [f"{path}:{number}: {text}"
-                          for text in violations_of_include(module, public, match[1])]
+        lines = file.read_text().splitlines()
+        includes = {number: match[1] for number, line in enumerate(lines, start=1)
+                    if (match := INCLUDE.match(line))}
+        for number, header in includes.items():
+            found += [f"{path}:{number}: {text}"
+                      for text in violations_of_include(module, public, header)]
+        own = own_header(root, path)
+        if own and next(iter(includes.values()), None) != own:
+            found.append(f"{path}: does not include its own {own} first")
+        uses = [number for number, line in enumerate(lines, start=1) if TORCH_NAME.match(line)]
+        if public and uses and not any(map(TORCH.match, includes.values())):
+            found.append(f"{path}:{uses[0]}: uses LibTorch without including any of its headers")
     if not files:
         found.append(f"{root}: holds no source files")
     return found

@@ -28,8 +28,8 @@ class CheckIncludes(unittest.TestCase):
 
     def test_a_good_tree_passes(self):
         self.write("include/lockstep/io/file.hpp", "<vector>", '"lockstep/comm/communicator.hpp"')
-        self.write("src/io/file.cpp", '"io/hdf5.hpp"', '"comm/mpi_door.hpp"', "<hdf5.h>",
-                   '"lockstep/base/error.hpp"', "<xxhash.h>")
+        self.write("src/io/file.cpp", '"lockstep/io/file.hpp"', '"io/hdf5.hpp"',
+                   '"comm/mpi_door.hpp"', "<hdf5.h>", '"lockstep/base/error.hpp"', "<xxhash.h>")
         self.write("src/comm/mpi.cpp", "<mpi.h>", '"lockstep/launch/topology.hpp"')
         self.write("src/model/net.cpp", "<torch/nn/module.h>", "<ATen/core/Tensor.h>")
         self.write("src/ddp/reducer.cpp", "<ATen/ops/zeros.h>", '"lockstep/model/model.hpp"')
@@ -74,6 +74,27 @@ class CheckIncludes(unittest.TestCase):
         self.write("src/train/bad.cpp", "<torch/torch.h>", "<torch/nn/module.h>", "<torch/nn.h>")
         self.assert_found("only files that define networks", "only files that define networks",
                           "only files that define networks")
+
+    def test_a_public_header_that_uses_torch_includes_some_of_it(self):
+        self.write("include/lockstep/model/good.hpp", "<ATen/core/Tensor.h>", "<vector>")
+        self.write("include/lockstep/model/bad.hpp", '"lockstep/model/good.hpp"')
+        self.write("include/lockstep/model/none.hpp", '"lockstep/model/good.hpp"')
+        for name, text in (("good", "at::Tensor a();"), ("bad", "at::Tensor b();"),
+                           ("none", "/// at::Tensor\nusing format::x;")):
+            with open(self.root / f"include/lockstep/model/{name}.hpp", "a") as file:
+                file.write(f"  {text}\n")
+        self.assert_found("include/lockstep/model/bad.hpp:2: uses LibTorch without")
+
+    def test_a_source_includes_its_own_header_first(self):
+        self.write("include/lockstep/io/file.hpp", "<vector>")
+        self.write("src/io/own.hpp")
+        self.write("src/io/own.cpp", '"io/own.hpp"', "<string>")
+        self.write("src/io/free.cpp", "<string>")
+        self.assert_found()
+        self.write("src/io/file.cpp", "<string>", '"lockstep/io/file.hpp"')
+        self.write("src/io/own.cpp", "<string>")
+        self.assert_found("src/io/file.cpp: does not include its own lockstep/io/file.hpp first",
+                          "src/io/own.cpp: does not include its own io/own.hpp first")
 
     def test_unknown_modules_are_found(self):
         self.write("src/extras/bad.cpp", "<string>")

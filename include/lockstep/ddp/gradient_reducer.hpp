@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <ATen/core/Tensor.h>
+
 #include "lockstep/base/field.hpp"
 #include "lockstep/comm/communicator.hpp"
 #include "lockstep/ddp/bucket_plan.hpp"

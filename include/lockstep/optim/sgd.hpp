@@ -2,6 +2,8 @@
 
 #include <memory>
 
+#include <ATen/core/Tensor.h>
+
 #include "lockstep/optim/optimizer.hpp"
 #include "lockstep/optim/weight_decay.hpp"
 
