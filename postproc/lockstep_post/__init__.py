@@ -8,6 +8,14 @@
 """
 
 from .errors import PostError, UnreadableError
-from .run import Run, read_run
 
 __all__ = ["PostError", "Run", "UnreadableError", "read_run"]
+
+
+def __getattr__(name):
+    # Late, so that the commands can say what is missing where there is no h5py.
+    if name in ("Run", "read_run"):
+        from . import run
+
+        return getattr(run, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

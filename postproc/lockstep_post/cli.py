@@ -10,7 +10,7 @@ from pathlib import Path
 from . import layout
 from .check import find_problems
 from .confusion import format_confusion, plot_confusion
-from .diff import find_differences
+from .diff import compare
 from .errors import PostError
 from .export import export
 from .files import metrics_path
@@ -134,8 +134,15 @@ def _files_to_check(paths):
 
 
 def _diff(options) -> int:
-    differences = find_differences(metrics_path(options.a), metrics_path(options.b),
-                                   options.ignore, options.ignore_times)
-    for difference in differences:
+    a, b = metrics_path(options.a), metrics_path(options.b)
+    found = compare(a, b, options.ignore, options.ignore_times)
+    for difference in found.differences:
         print(difference)
-    return FOUND if differences else SUCCESS
+    if found.differences:
+        return FOUND
+    left_out = ["the values of times"] if options.ignore_times else []
+    left_out += options.ignore
+    print(f"no differences: {a} and {b} agree in {found.data_sets} data sets and "
+          f"{found.attributes} attributes" +
+          (f", {', '.join(left_out)} left out" if left_out else ""))
+    return SUCCESS

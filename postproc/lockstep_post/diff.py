@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
+from typing import NamedTuple
 
 import h5py
 import numpy as np
@@ -11,8 +12,19 @@ from . import layout
 from .files import as_text, open_hdf5
 
 
+class Comparison(NamedTuple):
+    differences: list  # of str, one for each data set, group or attribute that differs
+    data_sets: int  # that both files have and were compared
+    attributes: int
+
+
 def find_differences(path_a, path_b, ignore=(), ignore_times=False) -> list:
-    """How two HDF5 files differ, one str for each differing data set, group or attribute.
+    """How two HDF5 files differ, one str for each differing data set, group or attribute."""
+    return compare(path_a, path_b, ignore, ignore_times).differences
+
+
+def compare(path_a, path_b, ignore=(), ignore_times=False) -> Comparison:
+    """Compares two HDF5 files.
 
     Values are compared bitwise (equal NaNs are equal, 0.0 and -0.0 are not), and so are types,
     shapes and attributes; text attributes by their text. `ignore` holds patterns of shell style for names such as
@@ -33,7 +45,9 @@ def find_differences(path_a, path_b, ignore=(), ignore_times=False) -> list:
                 found = _difference(items_a[name], items_b[name], values_matter)
                 if found:
                     differences.append(f"{name}: {found}")
-        return differences
+        both = items_a.keys() & items_b.keys()
+        return Comparison(differences, sum(isinstance(items_a[name], h5py.Dataset) for name in both),
+                          sum("@" in name for name in both))
 
 
 def _items(file, ignore) -> dict:

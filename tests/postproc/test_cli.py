@@ -6,6 +6,8 @@ import subprocess
 import sys
 import unittest
 
+import h5py
+
 import samples
 from files_test import FilesTest, edited
 
@@ -69,11 +71,17 @@ class Commands(FilesTest):
         self.assert_result(self.lockstep_post("check", "text.h5", "run"), 2,
                            out=["run/metrics.h5: 1 problem(s)"], err=["error: reading text.h5"])
 
-    def test_diff_is_silent_and_0_for_equal_files_and_1_for_others(self):
+    def test_diff_says_what_is_equal_with_0_and_what_differs_with_1(self):
         copy = samples.write_metrics(self.directory / "copy" / "metrics.h5")
         result = self.lockstep_post("diff", "run", copy)
+        with h5py.File(copy) as file:
+            items = [file]
+            file.visititems(lambda _, item: items.append(item))
+            data_sets = sum(isinstance(item, h5py.Dataset) for item in items)
+            attributes = sum(len(item.attrs) for item in items)
         self.assert_result(result, 0)
-        self.assertEqual(result.stdout, "")
+        self.assertEqual(result.stdout, f"no differences: run/metrics.h5 and {copy} agree in "
+                                        f"{data_sets} data sets and {attributes} attributes\n")
         with edited(copy) as file:
             file["epoch/epoch_seconds"][0] = 9
             file["config"].attrs["seed"] = "1"
@@ -81,7 +89,8 @@ class Commands(FilesTest):
                            out=["/config@seed: only in the second", "/epoch/epoch_seconds: 1 of 3"])
         self.assert_result(self.lockstep_post("diff", "run", copy, "--ignore-times"), 1)
         self.assert_result(self.lockstep_post("diff", "run", copy, "--ignore-times", "--ignore",
-                                              "/provenance", "--ignore", "/config"), 0)
+                                              "/provenance", "--ignore", "/config"), 0,
+                           out=["no differences: ", ", the values of times, /provenance, /config left out"])
 
     def test_what_cannot_be_read_or_written_exits_with_2_and_says_what_to_try(self):
         for arguments, parts in (
@@ -107,6 +116,22 @@ class Commands(FilesTest):
                                 env={**os.environ, "PYTHONPATH": str(PACKAGE_HOME)},
                                 capture_output=True, text=True, check=False)
         self.assert_result(result, 0, out=["epoch  step"])
+
+    def test_a_missing_package_is_named_in_one_line_with_the_ways_to_get_it(self):
+        for module, arguments in (("h5py", ["table", "run"]), ("numpy", ["check", "run"]),
+                                  ("matplotlib", ["plot", "run", "-o", "a.png"]),
+                                  ("matplotlib", ["confusion", "run", "-o", "a.png"])):
+            code = (f"import runpy, sys; sys.modules['{module}'] = None\n"
+                    f"sys.argv = ['lockstep_post', *{arguments!r}]\n"
+                    "runpy.run_module('lockstep_post', run_name='__main__')")
+            result = subprocess.run([sys.executable, "-c", code], cwd=self.directory, timeout=60,
+                                    env={**os.environ, "PYTHONPATH": str(PACKAGE_HOME)},
+                                    capture_output=True, text=True, check=False)
+            with self.subTest(module):
+                self.assert_result(result, 2, err=[f"has no {module}: ",
+                                                   f"apt install python3-{module}",
+                                                   f"pip install {module}"])
+                self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
 
     def test_a_reader_that_has_seen_enough_gets_no_traceback(self):
         read_end, write_end = os.pipe()
