@@ -33,18 +33,10 @@ std::size_t bytes_of(const ArrayInfo& info) {
   return static_cast<std::size_t>(element_count(info.shape)) * size_of(info.dtype);
 }
 
-/// Row or column `rank` out of a whole array: blocks of `block` bytes, `size` blocks apart.
-void copy_own_part(const std::vector<std::byte>& whole, const ArrayTarget& target, int rank,
-                   int size) {
-  const auto ranks = static_cast<std::size_t>(size);
-  const std::size_t rows =
-      target.placement == Placement::per_rank ? 1 : static_cast<std::size_t>(target.shape[0]);
-  const std::size_t block = whole.size() / (rows * ranks);
-  auto* out = static_cast<std::byte*>(target.data);
-  for (std::size_t row = 0; row < rows; ++row) {
-    std::memcpy(out + row * block,
-                whole.data() + (row * ranks + static_cast<std::size_t>(rank)) * block, block);
-  }
+/// Row `rank` out of a whole array of `size` rows.
+void copy_own_row(const std::vector<std::byte>& whole, void* to, int rank, int size) {
+  const std::size_t row = whole.size() / static_cast<std::size_t>(size);
+  std::memcpy(to, whole.data() + static_cast<std::size_t>(rank) * row, row);
 }
 
 }  // namespace
@@ -118,8 +110,7 @@ void ArrayFileReader::read(const ArrayTarget& target) {
   Communicator& comm = *state_->comm;
   const std::string attempted = state_->attempt_to_read(target.path);
   const ArrayInfo* info = find(target.path);
-  const int own = rank_dimension(target.placement);
-  const bool whole = own < 0;
+  const bool whole = target.placement != Placement::per_rank;
   Agreement agreement(comm);
   agreement.attempt([&] {
     const std::string expected = description_of(target.dtype, target.shape);
@@ -130,10 +121,9 @@ void ArrayFileReader::read(const ArrayTarget& target) {
       throw Error(attempted,
                   "expected " + expected + ", found " + description_of(info->dtype, info->shape));
     }
-    if (!whole && (target.shape.size() <= static_cast<std::size_t>(own) ||
-                   target.shape[static_cast<std::size_t>(own)] != comm.size())) {
-      throw Error(attempted, "dimension " + std::to_string(own) + " of " + expected +
-                                 " must be the number of ranks, " + std::to_string(comm.size()));
+    if (!whole && (target.shape.empty() || target.shape[0] != comm.size())) {
+      throw Error(attempted, "dimension 0 of " + expected + " must be the number of ranks, " +
+                                 std::to_string(comm.size()));
     }
     if (whole && comm.rank() == 0) {
       hdf5::read_all(hdf5::open_object(state_->file.get(), info->path), info->dtype, target.data,
@@ -145,7 +135,7 @@ void ArrayFileReader::read(const ArrayTarget& target) {
     comm.broadcast(buffer_of(std::span(static_cast<std::byte*>(target.data), bytes_of(*info))), 0,
                    "array from a file");
   } else if (element_count(info->shape) > 0) {
-    copy_own_part(state_->read_whole(*info), target, comm.rank(), comm.size());
+    copy_own_row(state_->read_whole(*info), target.data, comm.rank(), comm.size());
   }
 }
 

@@ -75,10 +75,9 @@ std::int64_t data_bytes(const std::vector<ArrayView>& arrays) {
 hdf5::Transfer transfer_of(const ArrayView& array, const Box& piece, const Communicator& comm) {
   hdf5::Transfer transfer{
       .dtype = array.dtype, .memory_shape = array.shape, .in_memory = piece, .in_file = piece};
-  if (const int own = rank_dimension(array.placement); own >= 0) {
-    const auto dimension = static_cast<std::size_t>(own);
-    transfer.memory_shape[dimension] = 1;
-    transfer.in_memory.start[dimension] = 0;
+  if (array.placement == Placement::per_rank) {
+    transfer.memory_shape[0] = 1;
+    transfer.in_memory.start[0] = 0;
   } else if (array.placement == Placement::rows) {
     const Share share = balanced_share(array.shape[0], comm.rank(), comm.size());
     transfer.memory_shape[0] = share.count;

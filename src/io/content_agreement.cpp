@@ -24,11 +24,10 @@ void check_array(const ArrayView& array, int world_size) {
   if (std::any_of(array.shape.begin(), array.shape.end(), [](auto extent) { return extent < 0; })) {
     throw Error(attempted, name + ": a negative extent");
   }
-  const int dimension = rank_dimension(array.placement);
-  if (dimension >= 0 && (array.shape.size() <= static_cast<std::size_t>(dimension) ||
-                         array.shape[static_cast<std::size_t>(dimension)] != world_size)) {
-    throw Error(attempted, name + ": dimension " + std::to_string(dimension) +
-                               " must be the number of ranks, " + std::to_string(world_size));
+  if (array.placement == Placement::per_rank &&
+      (array.shape.empty() || array.shape[0] != world_size)) {
+    throw Error(attempted,
+                name + ": dimension 0 must be the number of ranks, " + std::to_string(world_size));
   }
   if (array.placement == Placement::rows && array.shape.empty()) {
     throw Error(attempted, name + ": a scalar has no rows");

@@ -7,14 +7,13 @@
 namespace lockstep {
 namespace {
 
-/// Along which dimension an array is cut: the first that is long enough for `parts`, since parts
-/// along an early dimension are contiguous in the file; else the longest. `taken` is left out.
+/// Along which dimension, from `first` on, an array is cut: the first that is long enough for
+/// `parts`, since parts along an early dimension are contiguous in the file; else the longest.
 std::size_t dimension_to_cut(const std::vector<std::int64_t>& shape, std::int64_t parts,
-                             int taken) {
-  std::size_t longest = 0;
+                             std::size_t first) {
+  std::size_t longest = first;
   std::int64_t extent = -1;
-  for (std::size_t d = 0; d < shape.size(); ++d) {
-    if (static_cast<int>(d) == taken) continue;
+  for (std::size_t d = first; d < shape.size(); ++d) {
     if (shape[d] >= parts) return d;
     if (shape[d] > extent) {
       longest = d;
@@ -26,32 +25,27 @@ std::size_t dimension_to_cut(const std::vector<std::int64_t>& shape, std::int64_
 
 }  // namespace
 
-int rank_dimension(Placement placement) {
-  if (placement == Placement::per_rank) return 0;
-  if (placement == Placement::per_rank_column) return 1;
-  return -1;
-}
-
 std::vector<Box> pieces_of(const std::vector<std::int64_t>& shape, std::size_t element_bytes,
                            Placement placement, int rank, int size, std::int64_t largest_bytes) {
   const std::int64_t elements = element_count(shape);
   if (elements == 0) return {};
   if (shape.empty()) return {Box{.start = {}, .count = {}, .empty = rank != 0}};
 
-  const int own = rank_dimension(placement);
+  const bool own_row = placement == Placement::per_rank;
   Box all{.start = std::vector<std::int64_t>(shape.size(), 0), .count = shape, .empty = false};
-  if (own >= 0) {
-    all.start[static_cast<std::size_t>(own)] = rank;
-    all.count[static_cast<std::size_t>(own)] = 1;
+  if (own_row) {
+    all.start[0] = rank;
+    all.count[0] = 1;
     if (shape.size() == 1) return {all};
   }
 
   const std::int64_t bytes = elements * static_cast<std::int64_t>(element_bytes);
   const bool shared = placement == Placement::replicated || placement == Placement::rows;
   const int sharers = shared ? size : 1;
-  const std::int64_t held = own >= 0 ? bytes / size : bytes;
+  const std::int64_t held = own_row ? bytes / size : bytes;
   const std::int64_t parts = std::max<std::int64_t>(sharers, ceil_div(held, largest_bytes));
-  const std::size_t cut = placement == Placement::rows ? 0 : dimension_to_cut(shape, parts, own);
+  const std::size_t cut =
+      placement == Placement::rows ? 0 : dimension_to_cut(shape, parts, own_row ? 1 : 0);
 
   const std::int64_t entry_bytes = held / shape[cut];
   const std::int64_t most_entries = std::max<std::int64_t>(1, largest_bytes / entry_bytes);

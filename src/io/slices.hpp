@@ -16,9 +16,6 @@ struct Box {
   bool empty = false;
 };
 
-/// The dimension along which ranks hold one entry each, or -1 where each holds the full shape.
-int rank_dimension(Placement placement);
-
 /// What this rank transfers of an array, in pieces of at most `largest_bytes` (or one entry along
 /// the dimension that is cut, where that is more). The number of pieces is the same on every rank,
 /// so that each is one collective transfer; a rank with nothing to transfer has empty boxes. A pure

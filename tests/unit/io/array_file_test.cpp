@@ -66,24 +66,24 @@ TEST_F(ArrayFile, ReplicatedArraysComeBackOnEveryRank) {
   EXPECT_EQ(steps, 42);
 }
 
-TEST_F(ArrayFile, EachRankGetsBackItsRowAndItsColumn) {
+TEST_F(ArrayFile, EachRankGetsBackItsRow) {
   const auto row = counting<std::uint8_t>(6, static_cast<std::uint8_t>(10 * rank()));
-  const auto column = counting<std::int64_t>(4, 100 * rank());
+  const auto numbers = counting<std::int64_t>(4, 100 * rank());
   write({{"/rng", DType::uint8, {size(), 6}, row.data(), Placement::per_rank},
-         {"/rank", DType::int64, {4, size()}, column.data(), Placement::per_rank_column}});
+         {"/rank", DType::int64, {size(), 4}, numbers.data(), Placement::per_rank}});
 
   std::vector<std::uint8_t> own_row(6);
-  std::vector<std::int64_t> own_column(4);
+  std::vector<std::int64_t> own_numbers(4);
   auto file = reader();
   file.read({"/rng", DType::uint8, {size(), 6}, own_row.data(), Placement::per_rank});
-  file.read({"/rank", DType::int64, {4, size()}, own_column.data(), Placement::per_rank_column});
+  file.read({"/rank", DType::int64, {size(), 4}, own_numbers.data(), Placement::per_rank});
   EXPECT_EQ(own_row, row);
-  EXPECT_EQ(own_column, column);
+  EXPECT_EQ(own_numbers, numbers);
 
   const auto all = whole<std::int64_t>(file, "/rank");
   for (int i = 0; i < 4; ++i) {
     for (int r = 0; r < size(); ++r) {
-      EXPECT_EQ(all[static_cast<std::size_t>(i * size() + r)], 100 * r + i);
+      EXPECT_EQ(all[static_cast<std::size_t>(4 * r + i)], 100 * r + i);
     }
   }
 }
@@ -137,11 +137,11 @@ TEST_F(ArrayFile, EveryElementTypeKeepsItsBits) {
 
 TEST_F(ArrayFile, ArraysWithoutElementsAreKept) {
   write({{"/none", DType::float32, {0}, nullptr},
-         {"/column", DType::int64, {0, size()}, nullptr, Placement::per_rank_column}});
+         {"/rows", DType::int64, {size(), 0}, nullptr, Placement::per_rank}});
   auto file = reader();
   EXPECT_EQ(file.find("/none")->shape, (std::vector<std::int64_t>{0}));
   EXPECT_TRUE(file.read("/none").empty());
-  file.read({"/column", DType::int64, {0, size()}, nullptr, Placement::per_rank_column});
+  file.read({"/rows", DType::int64, {size(), 0}, nullptr, Placement::per_rank});
 }
 
 TEST_F(ArrayFile, TransfersAreCollectiveAlsoWhereARankHasNothingToWrite) {
@@ -158,10 +158,10 @@ TEST_F(ArrayFile, TransfersAreCollectiveAlsoWhereARankHasNothingToWrite) {
 
 TEST_F(ArrayFile, TransfersAboveTheLimitAreCutWithoutChangingTheFile) {
   const auto values = counting<double>(33 * 7, 0.0);
-  const auto column = counting<std::int64_t>(50, 1000 * rank());
+  const auto row = counting<std::int64_t>(50, 1000 * rank());
   const std::vector<ArrayView> arrays = {
       {"/w", DType::float64, {33, 7}, values.data()},
-      {"/c", DType::int64, {50, size()}, column.data(), Placement::per_rank_column}};
+      {"/c", DType::int64, {size(), 50}, row.data(), Placement::per_rank}};
   write(arrays);
   const std::string in_one = content_of(path());
   comm().barrier("test");

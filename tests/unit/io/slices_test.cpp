@@ -43,7 +43,7 @@ TEST(Slices, AScalarIsRankZeros) {
 
 TEST(Slices, AnArrayWithoutElementsHasNoPieces) {
   EXPECT_TRUE(pieces_of({0}, 8, Placement::replicated, 0, 2, unlimited).empty());
-  EXPECT_TRUE(pieces_of({0, 2}, 8, Placement::per_rank_column, 1, 2, unlimited).empty());
+  EXPECT_TRUE(pieces_of({2, 0}, 8, Placement::per_rank, 1, 2, unlimited).empty());
 }
 
 TEST(Slices, RootsArraysAreRankZeros) {
@@ -53,10 +53,8 @@ TEST(Slices, RootsArraysAreRankZeros) {
   EXPECT_TRUE(other[0].empty);
 }
 
-TEST(Slices, EachRankHasItsRowOrItsColumn) {
+TEST(Slices, EachRankHasItsRow) {
   expect_box(pieces_of({3, 7}, 1, Placement::per_rank, 1, 3, unlimited).at(0), {1, 0}, {1, 7});
-  expect_box(pieces_of({7, 3}, 8, Placement::per_rank_column, 2, 3, unlimited).at(0), {0, 2},
-             {7, 1});
   expect_box(pieces_of({3}, 8, Placement::per_rank, 2, 3, unlimited).at(0), {2}, {1});
 }
 
