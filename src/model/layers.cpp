@@ -1,6 +1,7 @@
 #include "model/layers.hpp"
 
 #include <cmath>
+#include <optional>
 
 #include <ATen/ops/conv2d.h>
 #include <ATen/ops/empty.h>
@@ -18,6 +19,11 @@ at::Tensor kaiming_uniform(at::IntArrayRef sizes, std::int64_t fan_in, at::Gener
   return at::empty(sizes).uniform_(-bound, bound, generator);
 }
 
+// The backward pass of a strided 1x1 convolution of fewer channels than a vector register holds
+// floats writes beyond its memory in oneDNN, as of LibTorch 2.11, where channels lie last. Such
+// ones are given only the pixels that they look at: the same sums.
+constexpr std::int64_t full_vector = 16;
+
 }  // namespace
 
 Conv2d::Conv2d(NetworkBuild& build, const std::string& name, std::int64_t in_channels,
@@ -26,9 +32,14 @@ Conv2d::Conv2d(NetworkBuild& build, const std::string& name, std::int64_t in_cha
           name + ".weight", kaiming_uniform({out_channels, in_channels, kernel, kernel},
                                             in_channels * kernel * kernel, build.generator))),
       stride_(stride),
-      padding_(kernel / 2) {}
+      padding_(kernel / 2),
+      skips_beforehand_(kernel == 1 && stride > 1 && in_channels % full_vector != 0) {}
 
 at::Tensor Conv2d::forward(const at::Tensor& x) const {
+  if (skips_beforehand_) {
+    const at::Tensor kept = x.slice(2, 0, std::nullopt, stride_).slice(3, 0, std::nullopt, stride_);
+    return at::conv2d(kept, weight_);
+  }
   return at::conv2d(x, weight_, {}, stride_, padding_);
 }
 

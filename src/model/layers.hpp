@@ -30,6 +30,7 @@ class Conv2d {
   at::Tensor weight_;
   std::int64_t stride_;
   std::int64_t padding_;
+  bool skips_beforehand_;
 };
 
 /// x W^T + b as torch.nn.Linear.

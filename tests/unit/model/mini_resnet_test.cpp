@@ -245,6 +245,23 @@ TEST(MiniResNet, ConvertsToAnElementTypeAndChannelsLast) {
   EXPECT_EQ(model->buffers()[2].tensor.scalar_type(), at::kLong);
 }
 
+// LibTorch's own convolutions of few channels, strided and channels last, write beyond their
+// memory: this ended the process, at the latest on leaving.
+TEST(MiniResNet, TrainsWithFewChannelsLast) {
+  for (const std::int64_t width : {1, 2, 3, 4, 5, 6, 7, 9, 12}) {
+    const auto model = make_mini_resnet({1, 10, 8}, width, batch_norm(), 1);
+    convert(*model, DType::float32, MemoryFormat::channels_last);
+    for (int step = 0; step < 20; ++step) {
+      const at::Tensor images =
+          at::full({32, 1, 8, 8}, 0.5).contiguous(at::MemoryFormat::ChannelsLast);
+      const at::Tensor loss =
+          at::cross_entropy_loss(model->forward(images), at::zeros({32}, at::kLong));
+      loss.backward();
+    }
+    EXPECT_TRUE(named(model->parameters(), "conv1.weight").grad().defined());
+  }
+}
+
 TEST(MiniResNetBuilder, BuildsWhatItsFieldsSay) {
   MiniResNetBuilder builder;
   FieldTable fields = builder.fields();
