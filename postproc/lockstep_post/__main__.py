@@ -15,8 +15,8 @@ def main() -> int:
         module = (error.name or "").split(".")[0]
         if module not in _PACKAGES:
             raise
-        print(f"error: {sys.executable} has no {module}: apt install {_PACKAGES[module]} "
-              f"(for /usr/bin/python3) or {sys.executable} -m pip install {module}",
+        print(f"error: {sys.executable} has no {module}: {sys.executable} -m pip install {module}, or "
+              f"on Debian apt install {_PACKAGES[module]} and /usr/bin/python3 instead",
               file=sys.stderr)
         return USAGE
 

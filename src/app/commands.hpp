@@ -2,7 +2,6 @@
 
 #include <functional>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,14 +19,16 @@ struct Guard;
 struct CommandContext {
   MpiSession& session;
   Log& log;
-  /// A command that heeds signals puts its StopRequest here, so that none kills a rank that is
-  /// leaving.
-  std::optional<StopRequest>& stop;
+  StopRequest& stop;  ///< from before MPI is there until it is gone
   Guard& guard;
   std::vector<std::string> arguments;  ///< behind the command's name
   std::map<std::string, std::string> environment;
   double launch_time = 0.0;  ///< seconds since 1970: LOCKSTEP_LAUNCH_TIME, or the program's start
 };
+
+/// Where any rank was asked to stop, throws AgreedError with ExitCode::resumable on all; `state`
+/// says what became of the command: "before ...". Collective.
+void end_if_interrupted(const CommandContext& context, const std::string& state);
 
 /// Environment variables that begin with LOCKSTEP_ but are no settings.
 std::vector<std::string> other_lockstep_variables();

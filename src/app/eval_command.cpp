@@ -19,8 +19,8 @@ constexpr const char* group = "Evaluation";
 
 std::string eval_help() {
   return "usage: lockstep eval --checkpoint PATH [--SETTING VALUE]...\n\n"
-         "Settings that are not given are those the checkpoint's run had.\n\n" +
-         InferenceSettings(group).run.configuration().help_text();
+         "Prints loss and accuracy on the validation data.\n" +
+         InferenceSettings(group).help_text();
 }
 
 ExitCode eval_command(const CommandContext& context) {
@@ -37,7 +37,11 @@ ExitCode eval_command(const CommandContext& context) {
   });
   const std::unique_ptr<Loader> loader =
       evaluation_loader(settings.run, *run.data.validation, run.job.topology);
-  const Tally tally = evaluate(*run.model, run.precision.precision, *loader, world).tally;
+  const Tally tally =
+      evaluate(*run.model, run.precision.precision, *loader, world, /*own_work=*/{}, [&] {
+        return context.stop.signal() != 0;
+      }).tally;
+  end_if_interrupted(context, before_result);
   context.log.info(fmt::format("{} on {}: loss {:.4f}, accuracy {:.2f} % ({} of {} samples)",
                                run.checkpoint.string(), run.data.validation->name(),
                                tally.mean_loss(), 100.0 * tally.accuracy(), tally.correct,

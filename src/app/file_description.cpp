@@ -90,9 +90,10 @@ std::string position_line(const Hdf5File& file) {
   for (const char* path : needed) {
     if (!file.contains(path)) return {};
   }
-  return fmt::format("position: {} epochs done and {} samples of the next; {} steps, {} samples\n",
-                     integer_at(file, needed[0]), integer_at(file, needed[1]),
-                     integer_at(file, needed[2]), integer_at(file, needed[3]));
+  return fmt::format(
+      "position: {} done and {} of the next; {}, {}\n",
+      counted(integer_at(file, needed[0]), "epoch"), counted(integer_at(file, needed[1]), "sample"),
+      counted(integer_at(file, needed[2]), "step"), counted(integer_at(file, needed[3]), "sample"));
 }
 
 std::string dataset_lines(const Hdf5File& file) {

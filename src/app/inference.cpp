@@ -1,5 +1,7 @@
 #include "app/inference.hpp"
 
+#include <set>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -61,14 +63,31 @@ void normalize_as_trained(Splits& data, TransformOptions options, const Checkpoi
 
 }  // namespace
 
-InferenceSettings::InferenceSettings(const std::string& group) : run(builtin_components()) {
+InferenceSettings::InferenceSettings(const std::string& group)
+    : run(builtin_components()), group_(group) {
   run.configuration().add(
       group, {field("checkpoint", checkpoint,
-                    "checkpoint file, or a directory of checkpoints or of a run: the newest one")});
+                    "what must be given: a checkpoint file, or a directory of checkpoints or of a "
+                    "run, of which the newest is taken")});
   run.configuration().add_check([this]() -> std::vector<std::string> {
     if (!checkpoint.empty()) return {};
     return {"checkpoint is not set: name a checkpoint file or a run's directory"};
   });
+}
+
+std::string InferenceSettings::help_text() const {
+  // Of the others the checkpoint decides, or they are about training.
+  const std::set<std::string_view> used{"batch_size", "use_amp",      "amp_dtype",   "ema_decay",
+                                        "threads",    "allow_single", "num_workers", "prefetch"};
+  const std::set<std::string_view> only_in_training{"crop_padding", "horizontal_flip"};
+  const auto shows = [&](std::string_view group, std::string_view name) {
+    return group == group_ || used.contains(name) ||
+           (group == "Data" && !only_in_training.contains(name));
+  };
+  return "Settings that are not given are those the checkpoint's run had. Those of `lockstep "
+         "train`\n"
+         "that are not listed here are accepted, for configuration files that serve both.\n\n" +
+         run.configuration().help_text({.first_group = group_, .shows = shows});
 }
 
 TrainedRun load_trained_run(const CommandContext& context, InferenceSettings& settings,
@@ -87,6 +106,7 @@ TrainedRun load_trained_run(const CommandContext& context, InferenceSettings& se
     return settings.run.dataset().build(files.io, *files.comm,
                                         static_cast<std::uint64_t>(settings.run.train.seed));
   });
+  end_if_interrupted(context, before_result);
   run.precision = precision_of(world, settings.run.train);
   run.provenance = provenance_of(context, run.job, run.precision, run.data.fingerprint);
   agreed(world, [&] { normalize_as_trained(run.data, settings.run.transform, *reader); });

@@ -13,13 +13,23 @@
 
 namespace lockstep {
 
+/// What end_if_interrupted() says until there is a result.
+constexpr const char* before_result =
+    "before there was a result; nothing was written, and the same command starts it again";
+
 /// The settings of a run, and which of its checkpoints to use.
 struct InferenceSettings {
   /// `group` is the heading of the setting `checkpoint` in help.
   explicit InferenceSettings(const std::string& group);
 
+  /// Help on what matters to a command that uses a trained network, its own settings first.
+  std::string help_text() const;
+
   std::string checkpoint;
   RunSettings run;
+
+ private:
+  std::string group_;
 };
 
 /// A trained model and its data, ready for use.

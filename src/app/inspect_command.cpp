@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "lockstep/base/error.hpp"
+#include "lockstep/base/text.hpp"
 #include "lockstep/comm/self_communicator.hpp"
 #include "lockstep/io/checkpoint_file.hpp"
 #include "lockstep/io/io_thread.hpp"
@@ -115,8 +116,8 @@ bool seal_holds(const Request& request) {
       SelfCommunicator alone;
       verify_sealed_file(request.path, checkpoint_format(), alone);
     }
-    std::printf("hashes: %lld blocks of up to 4 MiB, root %s; %s\n",
-                static_cast<long long>(seal.blocks), seal.hash.c_str(),
+    std::printf("hashes: %s of up to 4 MiB, root %s; %s\n",
+                counted(seal.blocks, "block").c_str(), seal.hash.c_str(),
                 request.verify ? "all agree with the content" : "not compared (--verify does)");
     return true;
   } catch (const Error& error) {

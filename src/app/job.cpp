@@ -9,6 +9,7 @@
 
 #include "lockstep/base/text.hpp"
 #include "lockstep/comm/agreement.hpp"
+#include "lockstep/data/image_options.hpp"
 #include "lockstep/launch/device_choice.hpp"
 #include "lockstep/launch/launch_checks.hpp"
 #include "lockstep/launch/slurm_environment.hpp"
@@ -88,6 +89,16 @@ std::string threads_text(Communicator& world, const ThreadChoice& choice) {
 
 }  // namespace
 
+void end_if_interrupted(const CommandContext& context, const std::string& state) {
+  const std::int64_t signal =
+      all_reduce_value(context.session.world(), std::int64_t{context.stop.signal()}, ReduceOp::max,
+                       "signals that ask for a stop");
+  if (signal == 0) return;
+  throw AgreedError(
+      ExitCode::resumable,
+      "interrupted by " + StopRequest::signal_name(static_cast<int>(signal)) + " " + state, {}, {});
+}
+
 std::vector<std::string> other_lockstep_variables() {
   return {"LOCKSTEP_CACHE_DIR", "LOCKSTEP_LAUNCH_TIME", "LOCKSTEP_PEER_PYTHON"};
 }
@@ -157,9 +168,11 @@ PrecisionChoice precision_of(Communicator& world, const TrainOptions& options) {
 ImageClassifierShape shape_of(const Dataset& dataset) {
   const ImageShape shape = dataset.image_shape();
   if (shape.height != shape.width) {
-    throw UsageError("build a model for " + dataset.name(),
-                     fmt::format("its images are {} x {} pixels", shape.height, shape.width),
-                     "images must be square");
+    throw UsageError(
+        "build a model for " + dataset.name(),
+        "images must be square, but these are " + text_of(shape) + " as they are read",
+        "square images, or where they are square, the order of their dimensions: --image_layout "
+        "NCHW or NHWC, and the attribute layout of the data set, if it has one");
   }
   return {.in_channels = shape.channels,
           .num_classes = dataset.num_classes(),

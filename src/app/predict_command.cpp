@@ -57,9 +57,8 @@ void check_target(const std::filesystem::path& path) {
 
 std::string predict_help() {
   return "usage: lockstep predict --checkpoint PATH [--predictions FILE] [--SETTING VALUE]...\n\n"
-         "Writes the scores of every sample, in the order of the data set. Settings that are not\n"
-         "given are those the checkpoint's run had.\n\n" +
-         PredictSettings().inference.run.configuration().help_text();
+         "Writes the scores of every sample, in the order of the data set.\n" +
+         PredictSettings().inference.help_text();
 }
 
 ExitCode predict_command(const CommandContext& context) {
@@ -77,7 +76,9 @@ ExitCode predict_command(const CommandContext& context) {
   const Predictions mine =
       predict_rows(*run.model, run.precision.precision, *dataset,
                    balanced_share(dataset->size(), world.rank(), world.size()),
-                   settings.inference.run.batch.batch_size, settings.inference.run.loader);
+                   settings.inference.run.batch.batch_size, settings.inference.run.loader,
+                   [&] { return context.stop.signal() != 0; });
+  end_if_interrupted(context, before_result);
   const std::vector<SettingsGroup> groups{
       {"/config", settings.inference.run.configuration().stored()},
       {"/provenance", run.provenance}};

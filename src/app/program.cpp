@@ -52,10 +52,16 @@ std::string overview() {
          "\n`lockstep COMMAND --help` lists the command's settings; `lockstep --version` prints "
          "the "
          "version.\n"
-         "exit codes: 0 done, 1 failed, 2 wrong usage, 75 stopped early and resumable\n";
+         "exit codes: 0 done, 1 failed, 2 wrong usage, 75 stopped early, start again to go on\n";
 }
 
-const Command& find_command(const std::string& name) {
+const Command& find_command(const std::vector<std::string>& arguments) {
+  const std::string& name = arguments[0];
+  if (name.starts_with('-')) {
+    throw UsageError(
+        "run a command", "it is missing in front of " + name,
+        "lockstep train " + joined(arguments, " ") + "; lockstep --help lists all commands");
+  }
   std::vector<std::string> names;
   for (const Command& command : commands) {
     if (command.name == name) return command;
@@ -83,7 +89,7 @@ std::optional<ExitCode> answer_at_once(const std::vector<std::string>& arguments
     std::printf("lockstep %s\n", std::string(version()).c_str());
     return ExitCode::success;
   }
-  const Command& command = find_command(arguments[0]);
+  const Command& command = find_command(arguments);
   if (std::any_of(arguments.begin() + 1, arguments.end(), asks_for_help)) {
     std::fputs(command.help().c_str(), stdout);
     return ExitCode::success;
@@ -135,9 +141,9 @@ int run_program(int argc, char** argv, const std::map<std::string, std::string>&
   // LibTorch would add the stack's addresses to each of its errors; they tell a user nothing.
   c10::SetStackTraceFetcher([] { return std::string(); });
   try {
+    StopRequest stop;
     MpiSession session(argc, argv);
     Log log(session.rank());
-    std::optional<StopRequest> stop;
     Guard guard;
     guard.crash_report.emplace(session.rank(), MpiSession::host_name(), guard.heartbeat);
     const ExitCode code = run_in_session({.session = session,
@@ -147,7 +153,7 @@ int run_program(int argc, char** argv, const std::map<std::string, std::string>&
                                           .arguments = {arguments.begin() + 1, arguments.end()},
                                           .environment = environment,
                                           .launch_time = launched},
-                                         find_command(arguments[0]));
+                                         find_command(arguments));
     // All ranks are leaving with this code. srun tells the others to stop as soon as the first one
     // is gone with a code that is not 0; they are to leave with theirs all the same.
     StopRequest::ignore_signals();

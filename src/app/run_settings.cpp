@@ -33,7 +33,8 @@ void add_kinds(Configuration& configuration, const std::string& group, const cha
 }
 
 /// The settings that are given although only builders have them that are not chosen, each with
-/// those: "momentum (of sgd), ..."; empty where there is none.
+/// those: "momentum (of sgd), ..."; empty where there is none. Those given their defaults do not
+/// count: a run's config.ini holds all.
 template <typename Builder>
 std::string idle_text(const Configuration& configuration, const std::string& choice,
                       const std::map<std::string, std::unique_ptr<Builder>>& builders) {
@@ -42,7 +43,7 @@ std::string idle_text(const Configuration& configuration, const std::string& cho
   std::map<std::string, std::vector<std::string>> owners;
   for (const auto& [name, builder] : builders) {
     for (const Field& field : builder->fields()) {
-      if (used.contains(field.name()) || configuration.origin(field.name()) == "default") continue;
+      if (used.contains(field.name()) || configuration.has_default(field.name())) continue;
       owners[field.name()].push_back(name);
     }
   }

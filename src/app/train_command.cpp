@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "lockstep/base/text.hpp"
 #include "lockstep/base/version.hpp"
 #include "lockstep/base/wall_clock.hpp"
 #include "lockstep/control/job_end.hpp"
@@ -37,6 +38,16 @@ void adapt(LoopState& loop, const TrainOptions& options, const TrainSetup& setup
   }
 }
 
+/// Which ranks draw random numbers of their own that no checkpoint holds; empty: none.
+std::string beginners_text(std::int64_t known, std::int64_t ranks) {
+  if (known >= ranks) return "";
+  const std::string who = known + 1 == ranks
+                              ? fmt::format("rank {} begins its", known)
+                              : fmt::format("ranks {} to {} begin their", known, ranks - 1);
+  return fmt::format("{} random numbers anew, since the checkpoint is of {}", who,
+                     counted(known, "rank"));
+}
+
 /// When the job ends, which rank 0 finds out for all.
 JobEnd::Question question_for(const CommandContext& context, const TrainOptions& options) {
   if (context.session.rank() != 0 || options.stop_margin <= 0.0) return {};
@@ -60,7 +71,8 @@ ExitCode train(const CommandContext& context, const RunSettings& settings, const
   loop.step_size = step_size_of(setup.plan, job.topology.world_size);
   MetricsHistory history;
   if (resume) {
-    restore_state(*resume->reader, files.io, *files.comm, replica, loop, history);
+    const std::int64_t known =
+        restore_state(*resume->reader, files.io, *files.comm, replica, loop, history);
     adapt(loop, settings.train, setup, job.topology.world_size);
     log.info(fmt::format("resumed from {} at epoch {}, step {}", resume->path.string(),
                          loop.position.epoch + 1, loop.position.global_step));
@@ -68,6 +80,8 @@ ExitCode train(const CommandContext& context, const RunSettings& settings, const
     if (!differences.empty() && job.topology.rank == 0) {
       log.warn("the run goes on, but will not be bitwise what it would have been: " + differences);
     }
+    const std::string beginners = beginners_text(known, world.size());
+    if (!beginners.empty()) log.info(beginners);
     resume->reader.reset();
   } else if (settings.train.resume_from == "auto") {
     log.info("no checkpoint in " + directory.path().string() + " yet: starting from the beginning");
@@ -80,7 +94,7 @@ ExitCode train(const CommandContext& context, const RunSettings& settings, const
                             : nullptr;
   const std::vector<SettingsGroup> groups{{"/config", settings.configuration().stored()},
                                           {"/provenance", setup.provenance}};
-  context.stop.emplace();
+  context.stop.heed();
   const JobEnd job_end(question_for(context, settings.train),
                        std::clamp(settings.train.stop_margin / 2, 1.0, 60.0));
   const auto first_step_done = [&] {
@@ -101,7 +115,7 @@ ExitCode train(const CommandContext& context, const RunSettings& settings, const
        .io = files.io,
        .directory = directory,
        .groups = groups,
-       .stop = *context.stop,
+       .stop = context.stop,
        .heartbeat = context.guard.heartbeat,
        .faults = context.guard.faults,
        .failed_alone = [&](const std::exception& error) { abort_if_others_wait(context, error); },
@@ -142,13 +156,16 @@ ExitCode train_command(const CommandContext& context) {
   RunLock lock(context, directory);
   std::optional<ResumePoint> resume = find_resume_point(context, settings, files);
   if (resume && resume->loop.position.epoch >= settings.train.epochs) {
-    context.log.info(fmt::format(
-        "the run in {} is finished: {} epochs, {} steps; nothing was changed",
-        directory.path().string(), resume->loop.position.epoch, resume->loop.position.global_step));
+    context.log.info(fmt::format("the run in {} is finished: {}, {}; nothing was changed",
+                                 directory.path().string(),
+                                 counted(resume->loop.position.epoch, "epoch"),
+                                 counted(resume->loop.position.global_step, "step")));
     return ExitCode::success;
   }
+  end_if_interrupted(context, before_training);
   TrainSetup setup = set_up(context, settings, job, resume ? &*resume : nullptr, files);
   guard.stage(Phase::setup);
+  end_if_interrupted(context, before_training);
   prepare_directory(context, settings, directory, lock);
   report_start(job, settings, setup, context.log);
   guard.stage(Phase::setup);

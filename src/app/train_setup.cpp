@@ -61,6 +61,7 @@ TrainSetup set_up(const CommandContext& context, const RunSettings& settings, co
   agreed(world, [&] { settings.check_training(); });
   TrainSetup setup;
   setup.data = agreed(world, [&] { return settings.dataset().build(files.io, *files.comm, seed); });
+  end_if_interrupted(context, before_training);
   setup.transform =
       agreed(world, [&] { return make_transform(settings.transform, *setup.data.training); });
   setup.data.validation = normalized(std::move(setup.data.validation), setup.transform);

@@ -19,6 +19,10 @@
 
 namespace lockstep {
 
+/// What end_if_interrupted() says until something is written.
+constexpr const char* before_training =
+    "before the training began; nothing was written, and the same command starts it again";
+
 /// The checkpoint a run goes on from.
 struct ResumePoint {
   std::filesystem::path path;

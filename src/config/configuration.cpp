@@ -100,10 +100,19 @@ void Configuration::validate() const {
 }
 
 std::string Configuration::origin(std::string_view name) const {
+  return known(name).origin.value_or("default");
+}
+
+bool Configuration::has_default(std::string_view name) const {
+  const Field& field = known(name).field();
+  return field.text() == field.default_text();
+}
+
+const Configuration::Setting& Configuration::known(std::string_view name) const {
   for (const Setting& setting : settings_) {
-    if (setting.field().name() == name) return setting.origin.value_or("default");
+    if (setting.field().name() == name) return setting;
   }
-  throw Error("find the origin of a setting", unknown_setting_text(name, names()));
+  throw Error("look a setting up", unknown_setting_text(name, names()));
 }
 
 StoredSettings Configuration::stored() const {
@@ -147,7 +156,7 @@ void Configuration::assign_all(const std::vector<SettingEntry>& layer) {
 
 std::string Configuration::assign(const SettingEntry& entry) {
   Setting* setting = find(entry.name);
-  if (setting == nullptr) return unknown_setting_text(entry.name, names());
+  if (setting == nullptr) return unknown_setting_text(entry, names());
   for (const Field& field : setting->fields) {
     if (const auto problem = field.assign(entry.value)) return *problem;
   }

@@ -1,5 +1,6 @@
 // What a configuration shows of itself: files, origins, help.
 #include <algorithm>
+#include <utility>
 
 #include "lockstep/config/configuration.hpp"
 
@@ -52,13 +53,17 @@ std::string Configuration::origins_text() const {
   return text;
 }
 
-std::string Configuration::help_text() const {
+std::string Configuration::help_text(const HelpChoice& choice) const {
   std::vector<HelpGroup> page;
   for (const Group& group : groups()) {
-    page.push_back({group.title, {}});
+    HelpGroup shown{group.title, {}};
     for (const Setting* setting : group.settings) {
-      page.back().entries.push_back(help_entry(setting->field()));
+      if (choice.shows && !choice.shows(group.title, setting->field().name())) continue;
+      shown.entries.push_back(help_entry(setting->field()));
     }
+    if (shown.entries.empty()) continue;
+    const bool first = group.title == choice.first_group;
+    page.insert(first ? page.begin() : page.end(), std::move(shown));
   }
   page.push_back({"Configuration",
                   {{"--config FILE",

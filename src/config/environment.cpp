@@ -13,6 +13,14 @@ char lower(unsigned char c) {
   return static_cast<char>(std::tolower(c));
 }
 
+std::string variable_of(const std::string& setting) {
+  std::string variable(prefix);
+  for (const char c : setting) {
+    variable += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  }
+  return variable;
+}
+
 }  // namespace
 
 SettingLayer read_environment(const std::map<std::string, std::string>& environment,
@@ -26,8 +34,8 @@ SettingLayer read_environment(const std::map<std::string, std::string>& environm
     const bool is_upper =
         std::none_of(name.begin(), name.end(), [](unsigned char c) { return std::islower(c); });
     std::transform(name.begin(), name.end(), name.begin(), lower);
-    layer.push_back(
-        {name, value, origin, origin, is_upper ? "" : "the name must be in upper case"});
+    layer.push_back({name, value, origin, origin, is_upper ? "" : "the name must be in upper case",
+                     variable_of});
   }
   return layer;
 }

@@ -3,6 +3,8 @@
 #include <array>
 #include <atomic>
 #include <csignal>
+#include <cstdint>
+#include <ctime>
 
 #include "lockstep/base/error.hpp"
 
@@ -15,19 +17,41 @@ constexpr std::array<int, 4> handled{SIGTERM, SIGINT, SIGUSR1, SIGUSR2};
 // rather than volatile, since any thread may be the one that is interrupted.
 std::atomic<int> first_signal = 0;
 static_assert(std::atomic<int>::is_always_lock_free, "only then may a signal handler touch it");
+std::atomic<std::int64_t> first_time = 0;  // nanoseconds; 0: none yet
+std::atomic<std::int64_t> patience_ns = 0;
+std::atomic<bool> heeded = false;
+static_assert(std::atomic<std::int64_t>::is_always_lock_free, "see above");
 std::array<struct sigaction, handled.size()> former_actions{};
 bool installed = false;
 
+std::int64_t now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);  // may be called by a signal handler
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
 extern "C" void note_signal(int signal) {
   int none = 0;
-  first_signal.compare_exchange_strong(none, signal);
+  if (first_signal.compare_exchange_strong(none, signal)) {
+    first_time = now_ns();
+    return;
+  }
+  const std::int64_t since = first_time;
+  if (heeded || since == 0 || now_ns() - since < patience_ns) return;
+  struct sigaction action {};
+  action.sa_handler = SIG_DFL;
+  sigaction(signal, &action, nullptr);
+  raise(signal);  // is delivered, and ends the process, when this handler returns
 }
 
 }  // namespace
 
-StopRequest::StopRequest() {
+StopRequest::StopRequest(std::chrono::nanoseconds patience) {
   check(!installed, "handle signals", "another StopRequest of this process does already");
   first_signal = 0;
+  first_time = 0;
+  patience_ns = patience.count();
+  heeded = false;
   struct sigaction action {};
   action.sa_handler = note_signal;
   action.sa_flags = SA_RESTART;
@@ -51,6 +75,10 @@ void StopRequest::ignore_signals() {
     sigaction(handled[i], &action, nullptr);
     former_actions[i] = action;  // what a StopRequest that still lives will give back
   }
+}
+
+void StopRequest::heed() {
+  heeded = true;
 }
 
 int StopRequest::signal() const {

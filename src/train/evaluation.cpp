@@ -32,12 +32,12 @@ void add_up(ConfusionMatrix& confusion, Communicator& comm) {
 }  // namespace
 
 Evaluation evaluate(Model& model, const Precision& precision, Loader& loader, Communicator& comm,
-                    const std::function<OwnWork()>& own_work) {
+                    const std::function<OwnWork()>& own_work, const std::function<bool()>& stop) {
   const at::NoGradGuard no_gradients;
   Evaluation mine;
   model.set_training(false);
   loader.start_epoch(0);
-  while (true) {
+  while (!(stop && stop())) {
     const OwnWork work = own_work ? own_work() : OwnWork();
     std::optional<Batch> batch = loader.next();
     if (!batch) break;

@@ -22,7 +22,8 @@ void append_rows(std::vector<T>& to, const at::Tensor& rows) {
 }  // namespace
 
 Predictions predict_rows(Model& model, const Precision& precision, const Dataset& dataset,
-                         const Share& rows, std::int64_t batch_size, const LoaderOptions& options) {
+                         const Share& rows, std::int64_t batch_size, const LoaderOptions& options,
+                         const std::function<bool()>& stop) {
   Predictions predictions;
   predictions.classes = dataset.num_classes();
   if (rows.count == 0) return predictions;
@@ -32,7 +33,7 @@ Predictions predict_rows(Model& model, const Precision& precision, const Dataset
   Loader loader(dataset, {.global_batch = std::min(batch_size, rows.count)},
                 SampleOrder::sequential, /*seed=*/0, /*rank=*/0, /*world=*/1, options);
   loader.start_epoch(0, rows.start);
-  for (std::int64_t done = 0; done < rows.count;) {
+  for (std::int64_t done = 0; done < rows.count && !(stop && stop());) {
     std::optional<Batch> batch = loader.next();
     check(batch.has_value(), "predict", "the loader ended too early");
     const std::int64_t used = std::min(batch->samples, rows.count - done);

@@ -171,19 +171,21 @@ at::Tensor generator_state() {
   return generator.get_state();
 }
 
-/// A rank that the checkpoint knows gets its state back; others keep their own.
-void restore_generator(ArrayFileReader& reader, int rank) {
+/// A rank that the checkpoint knows gets its state back; others keep their own. Returns how many
+/// ranks it knows.
+std::int64_t restore_generator(ArrayFileReader& reader, int rank) {
   const at::Tensor state = generator_state();
   const std::int64_t ranks = ranks_in(reader, generator_path);
   const std::vector<std::byte> states = reader.read(generator_path);
   check(std::ssize(states) == ranks * state.numel(), "restore the state of random numbers",
         "that of this LibTorch has another size than the checkpoint's");
-  if (rank >= ranks) return;
+  if (rank >= ranks) return ranks;
   std::memcpy(state.data_ptr(), states.data() + rank * state.numel(),
               static_cast<std::size_t>(state.numel()));
   at::Generator generator = at::detail::getDefaultCPUGenerator();
   const std::scoped_lock lock(generator.mutex());
   generator.set_state(state);
+  return ranks;
 }
 
 ArrayTarget target_of(const std::string& path, const at::Tensor& memory) {
@@ -272,8 +274,8 @@ void restore_model(ArrayFileReader& reader, IoThread& io, Model& model, bool ave
                   tensors_in(averaged ? average_group : model_group, model.parameters(), model));
 }
 
-void restore_state(ArrayFileReader& reader, IoThread& io, Communicator& io_comm, Replica& replica,
-                   LoopState& loop, MetricsHistory& history) {
+std::int64_t restore_state(ArrayFileReader& reader, IoThread& io, Communicator& io_comm,
+                           Replica& replica, LoopState& loop, MetricsHistory& history) {
   restore_tensors(reader, io, replica_tensors_by_path(replica));
   StepCounters counters = counters_of(replica);
   for (const ScalarField& scalar : scalar_fields(loop, counters)) {
@@ -282,9 +284,9 @@ void restore_state(ArrayFileReader& reader, IoThread& io, Communicator& io_comm,
   replica.optimizer().restore_applied_steps(counters.applied_steps);
   if (counters.scaler) replica.scaler()->restore(*counters.scaler);
 
-  io.run([&] {
-    restore_generator(reader, io_comm.rank());
+  return io.run([&] {
     history = read_history(reader, "/metrics");
+    return restore_generator(reader, io_comm.rank());
   });
 }
 

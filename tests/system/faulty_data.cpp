@@ -1,5 +1,8 @@
 // The whole program with one more kind of data set, "faulty": synthetic images, of which the one
-// whose number is in the environment variable FAULTY_SAMPLE cannot be read.
+// whose number is in the environment variable FAULTY_SAMPLE cannot be read. While sample
+// FAULTY_INTERRUPT is read, or on rank FAULTY_INTERRUPTED_RANK before any is, somebody presses
+// Ctrl-C.
+#include <csignal>
 #include <cstdlib>
 #include <memory>
 #include <stdexcept>
@@ -8,6 +11,7 @@
 
 #include "lockstep/app/components.hpp"
 #include "lockstep/app/program.hpp"
+#include "lockstep/comm/communicator.hpp"
 #include "lockstep/data/synthetic.hpp"
 #include "lockstep/launch/environment.hpp"
 #include "lockstep/model/mini_resnet.hpp"
@@ -17,15 +21,14 @@
 namespace lockstep {
 namespace {
 
-std::int64_t faulty_sample() {
-  const char* const text = std::getenv("FAULTY_SAMPLE");
+std::int64_t number_in(const char* variable) {
+  const char* const text = std::getenv(variable);
   return text == nullptr ? -1 : std::stoll(text);
 }
 
 class FaultyDataset : public Dataset {
  public:
-  FaultyDataset(std::unique_ptr<Dataset> sound, std::int64_t faulty)
-      : sound_(std::move(sound)), faulty_(faulty) {}
+  explicit FaultyDataset(std::unique_ptr<Dataset> sound) : sound_(std::move(sound)) {}
 
   const std::string& name() const override { return name_; }
   std::int64_t size() const override { return sound_->size(); }
@@ -33,6 +36,7 @@ class FaultyDataset : public Dataset {
   std::int64_t num_classes() const override { return sound_->num_classes(); }
   std::int64_t label(std::int64_t id) const override { return sound_->label(id); }
   std::int64_t read(std::int64_t id, std::span<float> image) const override {
+    if (id == interrupt_) std::raise(SIGINT);
     if (id == faulty_) throw std::runtime_error("bad sector");
     return sound_->read(id, image);
   }
@@ -40,14 +44,17 @@ class FaultyDataset : public Dataset {
  private:
   std::string name_ = "/data/faulty.h5:/train";
   std::unique_ptr<Dataset> sound_;
-  std::int64_t faulty_;
+  std::int64_t faulty_ = number_in("FAULTY_SAMPLE");
+  std::int64_t interrupt_ = number_in("FAULTY_INTERRUPT");
 };
 
 class FaultyBuilder : public SyntheticBuilder {
  public:
   Splits build(IoThread& io, Communicator& comm, std::uint64_t seed) const override {
     Splits splits = SyntheticBuilder::build(io, comm, seed);
-    splits.training = std::make_unique<FaultyDataset>(std::move(splits.training), faulty_sample());
+    splits.training = std::make_unique<FaultyDataset>(std::move(splits.training));
+    splits.validation = std::make_unique<FaultyDataset>(std::move(splits.validation));
+    if (comm.rank() == number_in("FAULTY_INTERRUPTED_RANK")) std::raise(SIGINT);
     return splits;
   }
 };

@@ -39,6 +39,10 @@ class Elastic(harness.RunTestCase):
                                 "--max_steps", until)
             self.assertIn("will not be bitwise", result.stdout)
             self.assertIn(f"and is {ranks}", result.stdout)
+            # Of one rank to three, two have no state; of three to two, and two to one, none is new.
+            self.assertEqual(result.stdout.count("ranks 1 to 2 begin their random numbers anew, "
+                                                 "since the checkpoint is of 1 rank"), ranks == 3)
+            self.assertEqual(result.stdout.count("random numbers anew"), ranks == 3)
         self.assert_same_trajectory("straight", "run")
         with h5py.File(self.directory / "run" / "metrics.h5") as file:
             self.assertEqual(file["epoch/world_size"][:].tolist(), [3, 2, 2])

@@ -69,6 +69,14 @@ class Usage(harness.RunTestCase):
                       result.stdout)
         self.assertIn("since dataset is synthetic: val_fraction (of hdf5)", result.stdout)
 
+    def test_the_written_configuration_read_back_warns_of_nothing(self):
+        self.train(1, "run", "--epochs", 1)
+        result = harness.run(1, "--config", self.directory / "run" / "config.ini", "--resume_from",
+                             "auto", cwd=self.directory)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertNotIn("warning", result.stdout + result.stderr)
+        self.assertIn("is finished: 1 epoch, 5 steps", result.stdout)
+
     def test_data_without_its_kind_are_not_passed_over(self):
         result = harness.run(1, "--train_data", "mine.h5", "--output_dir", "run",
                              cwd=self.directory)
@@ -78,6 +86,32 @@ class Usage(harness.RunTestCase):
     def test_unknown_command_names_the_nearest(self):
         result = harness.run(0, name="trian", cwd=self.directory)
         self.assert_refused(result, "trian", "train")
+
+    def test_a_missing_command_is_named_with_what_may_have_been_meant(self):
+        result = harness.run(0, name="--config", *["mine.ini"], cwd=self.directory)
+        self.assert_refused(result, "run a command: it is missing in front of --config",
+                            "lockstep train --config mine.ini")
+
+    def test_an_unknown_variable_is_answered_with_the_name_of_one(self):
+        result = subprocess.run(
+            [harness.PROGRAM, "train", *harness.SMALL], cwd=self.directory,
+            env={**harness.environment(), "LOCKSTEP_BATCHSIZE": "8"}, stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, timeout=harness.DEADLINE)
+        self.assert_refused(result, "LOCKSTEP_BATCHSIZE", "did you mean 'LOCKSTEP_BATCH_SIZE'")
+
+    def test_help_on_using_a_network_begins_with_the_checkpoint_and_leaves_training_out(self):
+        for name in ("eval", "predict"):
+            result = harness.run(0, "--help", name=name, cwd=self.directory)
+            self.assertEqual(result.returncode, 0)
+            options = [line.split()[0] for line in result.stdout.splitlines()
+                       if line.startswith("  --")]
+            own = ["--checkpoint"] + (["--split", "--predictions"] if name == "predict" else [])
+            self.assertEqual(options[:len(own)], own)
+            for shown in ("--val_data", "--batch_size", "--threads", "--image_layout"):
+                self.assertIn(shown, options)
+            for hidden in ("--lr", "--epochs", "--optimizer", "--output_dir", "--save_every",
+                           "--crop_padding", "--width", "--fault", "--bucket_bytes"):
+                self.assertNotIn(hidden, options)
 
     def test_help_shows_settings_with_defaults(self):
         result = harness.run(0, "--help", cwd=self.directory)
@@ -100,6 +134,10 @@ class Usage(harness.RunTestCase):
             file["labels"] = np.arange(6)
         (files / "text.h5").write_text("images, labels\n")
         (files / "short.h5").write_bytes((files / "good.h5").read_bytes()[:-30])
+        for name, shape in (("flat.h5", (6, 6, 8)), ("turned.h5", (6, 8, 8, 3))):
+            with h5py.File(files / name, "w") as file:
+                file["images"] = np.zeros(shape, dtype="uint8")
+                file["labels"] = np.arange(6)
         with h5py.File(files / "names.h5", "w") as file:
             file["images"] = np.zeros((6, 8, 8), dtype="uint8")
             file["labels"] = ["cat"] * 6
@@ -108,6 +146,9 @@ class Usage(harness.RunTestCase):
                 (["short.h5"], ["it is cut short or damaged"]),
                 (["names.h5"], ["/labels", "labels are text, expected integers"]),
                 (["good.h5", "--in_channels", "3"], ["images are 1 x 8 x 8", "in_channels = 3"]),
+                (["flat.h5"], ["images must be square", "1 x 6 x 8"]),
+                (["turned.h5", "--image_layout", "NCHW"],
+                 ["images must be square", "8 x 8 x 3"]),
                 (["good.h5", "--num_classes", "4"], ["the label of sample 4 is 4", "0 to 3"])):
             for ranks in (1, 2):
                 result = harness.run(ranks, "--dataset", "hdf5", "--output_dir", "run",
@@ -120,6 +161,8 @@ class Usage(harness.RunTestCase):
                 for text in texts:
                     self.assertEqual(result.stderr.count(text), 1, result.stderr)
                     self.assertIn(text, first)
+                if "square" in first:
+                    self.assertIn("--image_layout NCHW or NHWC", result.stderr)
         self.assertEqual(list(self.directory.iterdir()), [files])
 
     def test_directory_that_holds_a_run_is_refused(self):

@@ -14,6 +14,13 @@ namespace lockstep {
 
 struct SettingEntry;
 
+/// What a help page shows, and where it begins.
+struct HelpChoice {
+  std::string first_group;  ///< stands in front of the other groups; empty: none does
+  /// Whether a setting of this group is shown; unset: all are.
+  std::function<bool(std::string_view group, std::string_view name)> shows;
+};
+
 /// Each setting's name and value in the order of the field tables: what files keep of a run.
 using StoredSettings = std::vector<std::pair<std::string, std::string>>;
 
@@ -73,13 +80,19 @@ class Configuration {
   /// Throws Error where there is no such setting.
   std::string origin(std::string_view name) const;
 
+  /// Whether setting `name` has the value that it has where nobody sets it. Throws Error where
+  /// there is no such setting.
+  bool has_default(std::string_view name) const;
+
   StoredSettings stored() const;
   /// The values as a file that --config reads back to the same values.
   std::string ini_text() const;
   /// The same with aligned values, each followed by its origin as a comment.
   std::string origins_text() const;
   /// Every setting with help, range and default by group, at most 100 columns wide.
-  std::string help_text() const;
+  std::string help_text() const { return help_text({}); }
+  /// The same of some of the settings.
+  std::string help_text(const HelpChoice& choice) const;
 
  private:
   struct Setting {
@@ -96,6 +109,7 @@ class Configuration {
 
   void require_free_name(const Field& field) const;
   Setting* find(std::string_view name);
+  const Setting& known(std::string_view name) const;
   std::vector<std::string> names() const;
   std::vector<Group> groups() const;
   void assign_all(const std::vector<SettingEntry>& layer);

@@ -23,9 +23,11 @@ struct Evaluation {
 
 /// What a model makes of the samples of all ranks' `loader`s until their epoch is over, in
 /// evaluation mode and without gradients. Leaves model and statistics as they were. `own_work`
-/// marks what a batch takes as work of this rank's own; it may be empty.
-/// Collective.
+/// marks what a batch takes as work of this rank's own; it may be empty. `stop` is asked before
+/// each batch whether this rank leaves out the rest, which makes the result one of no use; it may
+/// be empty. Collective.
 Evaluation evaluate(Model& model, const Precision& precision, Loader& loader, Communicator& comm,
-                    const std::function<OwnWork()>& own_work = {});
+                    const std::function<OwnWork()>& own_work = {},
+                    const std::function<bool()>& stop = {});
 
 }  // namespace lockstep

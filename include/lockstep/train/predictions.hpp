@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "lockstep/base/shares.hpp"
@@ -21,9 +22,11 @@ struct Predictions {
 };
 
 /// Predictions of the samples in `rows`, in evaluation mode, without gradients, `batch_size` at a
-/// time. Throws Error where a sample cannot be read. Not collective.
+/// time. `stop` is asked before each batch whether the rest is left out; it may be empty. Throws
+/// Error where a sample cannot be read. Not collective.
 Predictions predict_rows(Model& model, const Precision& precision, const Dataset& dataset,
-                         const Share& rows, std::int64_t batch_size, const LoaderOptions& options);
+                         const Share& rows, std::int64_t batch_size, const LoaderOptions& options,
+                         const std::function<bool()>& stop = {});
 
 /// format="lockstep.predictions".
 FileFormat predictions_format();

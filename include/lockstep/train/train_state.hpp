@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -36,9 +37,10 @@ class StateSnapshot {
 /// Sets replica, loop state and history to what `reader`, opened on `io`'s thread, holds. Every
 /// tensor is matched by name, dtype and shape; throws Error, on all ranks, naming what does not
 /// fit. Where another number of ranks wrote it, sums and counts stay what they were over all ranks
-/// and ranks that it does not know keep their state of random numbers. Collective.
-void restore_state(ArrayFileReader& reader, IoThread& io, Communicator& io_comm, Replica& replica,
-                   LoopState& loop, MetricsHistory& history);
+/// and ranks that it does not know keep their state of random numbers. Returns how many ranks it
+/// knows. Collective.
+std::int64_t restore_state(ArrayFileReader& reader, IoThread& io, Communicator& io_comm,
+                           Replica& replica, LoopState& loop, MetricsHistory& history);
 
 /// Of the loop's state, what all ranks had in common. Collective.
 LoopState read_loop_state(ArrayFileReader& reader, IoThread& io);

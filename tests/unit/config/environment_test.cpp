@@ -31,7 +31,7 @@ TEST(Environment, NamesUnknownVariablesWithTheNearestSetting) {
   EXPECT_EQ(example.wrong(),
             "2 errors\n"
             "  environment variable LOCKSTEP_BATCHSIZE: unknown setting; did you mean "
-            "'batch_size'?\n"
+            "'LOCKSTEP_BATCH_SIZE'?\n"
             "  environment variable LOCKSTEP_LR: '0' is out of range; must be above 0");
 }
 

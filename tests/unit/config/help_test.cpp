@@ -30,6 +30,22 @@ TEST(Help, ShowsGroupsAlignedWithRangesAndDefaults) {
           "  --config FILE "));
 }
 
+TEST(Help, ShowsAChoiceWithOneGroupInFront) {
+  Example example;
+  const auto shows = [](std::string_view group, std::string_view name) {
+    return group == "Data" || name == "batch_size";
+  };
+  EXPECT_THAT(example.config.help_text({.first_group = "Data", .shows = shows}),
+              testing::StartsWith(
+                  "Data\n"
+                  "  --[no-]shuffle  draw a new order each epoch (default: on)\n"
+                  "\n"
+                  "Training\n"
+                  "  --batch_size    samples a rank takes at a time (at least 1; default: 64)\n"
+                  "\n"
+                  "Configuration\n"));
+}
+
 TEST(Help, ShowsDefaultsWhateverWasAssigned) {
   Example example;
   const std::string before = example.config.help_text();

@@ -1,6 +1,8 @@
 #include "lockstep/control/stop_request.hpp"
 
+#include <chrono>
 #include <csignal>
+#include <cstdlib>
 
 #include <gtest/gtest.h>
 
@@ -15,6 +17,25 @@ TEST(StopRequest, KeepsTheFirstOfTheSignalsThatAskForAStop) {
   std::raise(SIGUSR2);
   std::raise(SIGTERM);
   EXPECT_EQ(stop.signal(), SIGUSR2);
+}
+
+TEST(StopRequest, ASecondSignalAtOnceChangesNothing) {
+  const StopRequest stop(std::chrono::hours(1));
+  std::raise(SIGINT);
+  std::raise(SIGINT);
+  EXPECT_EQ(stop.signal(), SIGINT);
+}
+
+TEST(StopRequest, ASecondSignalAfterSomePatienceEndsWhatDoesNotHeedTheFirst) {
+  const auto interrupt_twice = [](bool heeding) {
+    StopRequest stop(std::chrono::nanoseconds(0));
+    if (heeding) stop.heed();
+    std::raise(SIGINT);
+    std::raise(SIGTERM);
+    std::_Exit(0);
+  };
+  EXPECT_EXIT(interrupt_twice(false), testing::KilledBySignal(SIGTERM), "");
+  EXPECT_EXIT(interrupt_twice(true), testing::ExitedWithCode(0), "");
 }
 
 TEST(StopRequest, GivesSignalsBackWhenItEnds) {
