@@ -116,8 +116,8 @@ bool seal_holds(const Request& request) {
       SelfCommunicator alone;
       verify_sealed_file(request.path, checkpoint_format(), alone);
     }
-    std::printf("hashes: %s of up to 4 MiB, root %s; %s\n",
-                counted(seal.blocks, "block").c_str(), seal.hash.c_str(),
+    std::printf("hashes: %s of up to 4 MiB, root %s; %s\n", counted(seal.blocks, "block").c_str(),
+                seal.hash.c_str(),
                 request.verify ? "all agree with the content" : "not compared (--verify does)");
     return true;
   } catch (const Error& error) {
