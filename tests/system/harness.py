@@ -77,28 +77,6 @@ class RunTestCase(unittest.TestCase):
         self.assertEqual(result.returncode, expect, result.stdout + result.stderr)
         return result
 
-    def start(self, ranks, *arguments):
-        """A run that would take long, once it has written metrics."""
-        process = subprocess.Popen(
-            command(ranks, *SMALL, "--output_dir", self.directory / "run", *arguments),
-            env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True, start_new_session=True)
-        self.addCleanup(self.end, process)
-        deadline = time.monotonic() + DEADLINE
-        while not (self.directory / "run" / "metrics.h5").exists():
-            self.assertIsNone(process.poll(), "the run ended by itself")
-            self.assertLess(time.monotonic(), deadline, "no metrics were written")
-            time.sleep(0.01)
-        return process
-
-    @staticmethod
-    def end(process):
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        process.communicate()
-
     def checkpoint(self, output):
         """The newest checkpoint of a run."""
         return max((self.directory / output / "checkpoints").glob("step_*.h5"))
@@ -116,20 +94,39 @@ class RunTestCase(unittest.TestCase):
 class LongRunTestCase(RunTestCase):
     """For what happens to a run while it runs."""
 
-    def start(self, ranks, *arguments):
-        """A run that would take long, once it has written metrics."""
+    def launch(self, ranks, *arguments):
+        """A run into directory "run", in a process group of its own."""
         process = subprocess.Popen(
-            command(ranks, *SMALL, "--output_dir", self.directory / "run",
-                            *arguments),
+            command(ranks, *SMALL, "--output_dir", self.directory / "run", *arguments),
             env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, text=True, start_new_session=True)
         self.addCleanup(self.end, process)
+        return process
+
+    def start(self, ranks, *arguments):
+        """A run that would take long, once it has written metrics."""
+        process = self.launch(ranks, *arguments)
         deadline = time.monotonic() + DEADLINE
         while not (self.directory / "run" / "metrics.h5").exists():
             self.assertIsNone(process.poll(), "the run ended by itself")
             self.assertLess(time.monotonic(), deadline, "no metrics were written")
             time.sleep(0.01)
         return process
+
+    def kill(self, process):
+        """Every rank and mpiexec at once, as a node's end would, and waits until they are gone."""
+        ranks, deadline = self.ranks_of(process), time.monotonic() + DEADLINE
+        os.killpg(process.pid, signal.SIGKILL)
+        while ranks:  # where mpiexec gives them groups of their own
+            for rank in ranks:
+                try:
+                    os.kill(rank, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+            self.assertLess(time.monotonic(), deadline, "killed ranks are still there")
+            ranks = self.ranks_of(process)
+        output, errors = process.communicate()
+        return output, errors
 
     @staticmethod
     def end(process):

@@ -61,7 +61,7 @@ class Mistakes(harness.RunTestCase):
         self.refuse("--config", self.configuration("bach_size = 8\n"),
                     texts=["mine.ini", "bach_size", "batch_size"])
         self.refuse(variables={"LOCKSTEP_BACH_SIZE": "8"},
-                    texts=["LOCKSTEP_BACH_SIZE", "batch_size"])
+                    texts=["LOCKSTEP_BACH_SIZE", "did you mean 'LOCKSTEP_BATCH_SIZE'?"])
         self.refuse("--optimizer", "adam", texts=["optimizer", "adam", "adamw"])
         self.refuse("--dataset", "cifar", texts=["dataset", "cifar", "cifar10"])
 

@@ -234,10 +234,7 @@ class Resume(harness.RunTestCase):
 class Interrupted(harness.LongRunTestCase):
     def test_killed_run_leaves_metrics_readable_and_can_be_resumed(self):
         process = self.start(2, "--epochs", 100000)
-        os.killpg(process.pid, signal.SIGKILL)
-        for rank in self.ranks_of(process):
-            os.kill(rank, signal.SIGKILL)
-        process.communicate()
+        self.kill(process)
         with h5py.File(self.directory / "run" / "metrics.h5") as file:
             epochs = len(file["epoch/epoch"])
         # An epoch's line in the log comes just before its row in the file.
