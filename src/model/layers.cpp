@@ -21,7 +21,8 @@ at::Tensor kaiming_uniform(at::IntArrayRef sizes, std::int64_t fan_in, at::Gener
 
 // The backward pass of a strided 1x1 convolution of fewer channels than a vector register holds
 // floats writes beyond its memory in oneDNN, as of LibTorch 2.11, where channels lie last. Such
-// ones are given only the pixels that they look at: the same sums.
+// ones are given only the pixels that they look at: the same sums. So are those of any number of
+// channels that is no multiple of it, since how far oneDNN writes there is not known.
 constexpr std::int64_t full_vector = 16;
 
 }  // namespace

@@ -1,7 +1,6 @@
 """Runs in which something goes wrong on purpose, on one rank, in one phase."""
 
 import concurrent.futures
-import os
 import socket
 import time
 
@@ -29,21 +28,10 @@ class FaultTestCase(harness.RunTestCase):
         return harness.run(2, *harness.SMALL, "--epochs", 2, "--output_dir",
                            self.directory / output, "--fault", fault, *arguments)
 
-    def processes_left(self):
-        here, found = str(self.directory).encode(), []
-        for entry in filter(str.isdigit, os.listdir("/proc")):
-            try:
-                with open(f"/proc/{entry}/cmdline", "rb") as file:
-                    if here in file.read():
-                        found.append(int(entry))
-            except OSError:
-                continue
-        return found
-
     def assert_nobody_left(self):
         """mpiexec does not wait for those it kills."""
-        deadline = time.monotonic() + 10
-        while self.processes_left():
+        here, deadline = str(self.directory).encode(), time.monotonic() + 10
+        while harness.processes(lambda arguments: any(here in one for one in arguments)):
             self.assertLess(time.monotonic(), deadline, "ranks have outlived mpiexec")
             time.sleep(0.01)
 

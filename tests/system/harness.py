@@ -37,9 +37,22 @@ def environment():
     return kept
 
 
-def command(ranks, *arguments, name="train"):
-    program = [PROGRAM, name, *map(str, arguments)]
-    return program if ranks == 0 else [MPIEXEC, "-n", str(ranks), *program]
+def command(ranks, *arguments, name="train", program=PROGRAM):
+    alone = [program, name, *map(str, arguments)]
+    return alone if ranks == 0 else [MPIEXEC, "-n", str(ranks), *alone]
+
+
+def processes(wanted):
+    """Ids, ascending, of the processes whose arguments, a list of bytes, are `wanted`."""
+    found = []
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            arguments = pathlib.Path("/proc", entry, "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if wanted(arguments):
+            found.append(int(entry))
+    return sorted(found)
 
 
 def run(ranks, *arguments, name="train", cwd=None, deadline=DEADLINE):
@@ -125,8 +138,7 @@ class LongRunTestCase(RunTestCase):
                     pass
             self.assertLess(time.monotonic(), deadline, "killed ranks are still there")
             ranks = self.ranks_of(process)
-        output, errors = process.communicate()
-        return output, errors
+        return process.communicate()
 
     @staticmethod
     def end(process):
@@ -138,17 +150,8 @@ class LongRunTestCase(RunTestCase):
 
     def ranks_of(self, process):
         """Process ids of the run's ranks: those below mpiexec that run the program."""
-        found = []
-        for entry in os.listdir("/proc"):
-            try:
-                with open(f"/proc/{entry}/cmdline", "rb") as file:
-                    arguments = file.read().split(b"\0")
-            except (OSError, NotADirectoryError):
-                continue
-            if arguments[0] == PROGRAM.encode() and \
-                    str(self.directory / "run").encode() in arguments:
-                found.append(int(entry))
-        return sorted(found)
+        run = str(self.directory / "run").encode()
+        return processes(lambda arguments: arguments[0] == PROGRAM.encode() and run in arguments)
 
 
 def main():

@@ -1,7 +1,6 @@
 """Files that cannot be written while a run goes on: all ranks end, and one message says why."""
 
 import time
-import unittest
 
 import harness
 

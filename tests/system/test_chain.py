@@ -15,9 +15,6 @@ ENDLESS = ["--epochs", 1000000, "--eval_every", 7, "--save_every_steps", 1, "--m
 
 
 class Chain(harness.LongRunTestCase):
-    def begin(self):
-        return self.launch(2, *ENDLESS, "--resume_from", "auto")
-
     def written(self):
         """The names of all complete checkpoints, and of those that are being written."""
         try:
@@ -38,7 +35,7 @@ class Chain(harness.LongRunTestCase):
         killed_while_writing = 0
         for _ in range(KILLS):
             before, _ = self.written()
-            process = self.begin()
+            process = self.launch(2, *ENDLESS, "--resume_from", "auto")
             kind = instants.choice(("start", "step", "write", "write"))
             if kind != "start":
                 newer = instants.randint(1, 3)

@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import unittest
 
 import harness
 
@@ -22,7 +21,7 @@ class Collectives(harness.RunTestCase):
         for old in reports.iterdir():
             old.unlink()
         result = subprocess.run(
-            [harness.MPIEXEC, "-n", str(ranks), WATCHED, name, *map(str, arguments)],
+            harness.command(ranks, *arguments, name=name, program=WATCHED),
             env={**harness.environment(), "WATCHED_DIRECTORY": str(reports)},
             stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=harness.DEADLINE)
         self.assertEqual(result.returncode, code, result.stdout + result.stderr)

@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import unittest
 
 import harness
 
@@ -40,9 +39,9 @@ class Data(harness.RunTestCase):
     def test_a_sample_that_cannot_be_read_on_one_rank_ends_all(self):
         for ranks, workers in ((1, 1), (2, 0), (2, 2), (3, 1)):
             result = subprocess.run(
-                [harness.MPIEXEC, "-n", str(ranks), FAULTY, "train", *harness.SMALL, "--dataset",
-                 "faulty", "--num_workers", str(workers), "--epochs", "1000", "--output_dir",
-                 self.directory / f"run{ranks}{workers}"],
+                harness.command(ranks, *harness.SMALL, "--dataset", "faulty", "--num_workers", workers,
+                                "--epochs", "1000", "--output_dir",
+                                self.directory / f"run{ranks}{workers}", program=FAULTY),
                 env={**harness.environment(), "FAULTY_SAMPLE": "17"}, stdin=subprocess.DEVNULL,
                 capture_output=True, text=True, timeout=30 * harness.PATIENCE)
             self.assertNotEqual(result.returncode, 0)

@@ -2,7 +2,6 @@
 
 import os
 import pathlib
-import unittest
 
 import harness
 

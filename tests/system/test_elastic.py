@@ -1,6 +1,5 @@
 """A run that goes on with another number of ranks: same order, same global batch, every sample once."""
 
-import unittest
 
 import h5py
 import numpy as np

@@ -5,7 +5,6 @@ import os
 import pathlib
 import subprocess
 import sys
-import unittest
 
 import h5py
 import numpy as np

@@ -14,10 +14,9 @@ DATA = ["--dataset", "faulty", "--epochs", "1"]
 class BeforeAnythingIsWritten(harness.RunTestCase):
     def interrupted(self, ranks, name, *arguments, **environment):
         """A run of `name` that is interrupted where `environment` says, and says so in one line."""
-        command = [FAULTY, name, *map(str, arguments)]
         before = harness.tree_digest(self.directory)
         result = subprocess.run(
-            command if ranks == 0 else [harness.MPIEXEC, "-n", str(ranks), *command],
+            harness.command(ranks, *arguments, name=name, program=FAULTY),
             cwd=self.directory, env={**harness.environment(), **environment},
             stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60 * harness.PATIENCE)
         self.assertEqual(result.returncode, 75, result.stdout + result.stderr)
@@ -29,7 +28,8 @@ class BeforeAnythingIsWritten(harness.RunTestCase):
 
     def run_of_faulty_data(self):
         result = subprocess.run(
-            [FAULTY, "train", *harness.SMALL, *DATA, "--output_dir", self.directory / "run"],
+            harness.command(0, *harness.SMALL, *DATA, "--output_dir", self.directory / "run",
+                            program=FAULTY),
             env=harness.environment(), capture_output=True, text=True, timeout=harness.DEADLINE)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
 

@@ -3,7 +3,6 @@
 import json
 import math
 import re
-import unittest
 
 import h5py
 import numpy as np

@@ -4,7 +4,6 @@ import json
 import math
 import os
 import signal
-import unittest
 
 import h5py
 import numpy as np

@@ -2,7 +2,6 @@
 
 import math
 import os
-import unittest
 
 import numpy as np
 

@@ -2,7 +2,6 @@
 
 import pathlib
 import subprocess
-import unittest
 
 import h5py
 import numpy as np

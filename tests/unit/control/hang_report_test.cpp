@@ -45,27 +45,24 @@ TEST(HangReport, OfManyRanksOnlyTheSlowestAreListed) {
   EXPECT_THAT(text, HasSubstr("and 92 further on"));
 }
 
-TEST(HangReport, SaysWhereNobodyIsMoreToBlameThanOthers) {
+/// Of two ranks that have been still for 5 s, by rank 0.
+std::string report_of_two(const Verdict& verdict) {
   const std::vector<Member> members(2, member("n"));
-  const std::vector<Sighting> ranks(2);
-  const std::vector<double> ages(2, 5.0);
-  EXPECT_THAT(hang_report({.culprits = {0, 1}}, ranks, ages, members, 0),
+  return hang_report(verdict, std::vector<Sighting>(2), std::vector<double>(2, 5.0), members, 0);
+}
+
+TEST(HangReport, SaysWhereNobodyIsMoreToBlameThanOthers) {
+  EXPECT_THAT(report_of_two({.culprits = {0, 1}}),
               HasSubstr("all ranks stand still at the same place"));
 }
 
 TEST(HangReport, SaysWhereAProcessDoesNotRunAtAll) {
-  const std::vector<Member> members(2, member("n"));
-  const std::vector<Sighting> ranks(2);
-  const std::vector<double> ages(2, 5.0);
-  EXPECT_THAT(hang_report({.culprits = {1}, .frozen = true}, ranks, ages, members, 0),
+  EXPECT_THAT(report_of_two({.culprits = {1}, .frozen = true}),
               HasSubstr("for 5 s: the process is stopped or its node cannot be reached"));
 }
 
 TEST(HangReport, NamesTheSignalOfADeadRank) {
-  const std::vector<Member> members(2, member("n"));
-  const std::vector<Sighting> ranks(2);
-  const std::vector<double> ages(2, 5.0);
-  EXPECT_THAT(hang_report({.culprits = {1}, .signal = SIGBUS}, ranks, ages, members, 0),
+  EXPECT_THAT(report_of_two({.culprits = {1}, .signal = SIGBUS}),
               HasSubstr("rank 1 (n) died of SIGBUS"));
 }
 
