@@ -1,12 +1,14 @@
 #pragma once
 
-// The one place where another module's sources (io's) meet MPI: parallel HDF5 needs the MPI_Comm.
+// The one place where another module's sources (io's) meet MPI: parallel HDF5 needs the MPI_Comm,
+// and the elements of its data sets are written by MPI-IO.
 #include <string_view>
 
 #include <mpi.h>
 
 #include "lockstep/comm/mpi_communicator.hpp"
 
+#include "comm/mpi_error.hpp"
 #include "comm/mpi_types.hpp"
 
 namespace lockstep {

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <span>
 
 #include <fcntl.h>
 
@@ -11,7 +13,6 @@
 #include "io/file_contents.hpp"
 #include "io/hdf5.hpp"
 #include "io/posix_file.hpp"
-#include "io/slices.hpp"
 
 namespace lockstep {
 
@@ -21,13 +22,21 @@ struct ArrayFileReader::State {
   hdf5::FileHandle file;  ///< rank 0's only
   FileContents contents;
   Settings no_settings;
+  std::vector<std::byte> small_arrays;                                        ///< end to end
+  std::map<std::string, std::span<const std::byte>, std::less<>> read_ahead;  ///< into them
 
   void open(const FileFormat& format);
+  void read_small_arrays();
   std::string attempt_to_read(std::string_view array_path) const;
-  std::vector<std::byte> read_whole(const ArrayInfo& info);
+  void check_fits(const ArrayInfo* info, const ArrayTarget& target) const;
+  void read_whole(const ArrayInfo& info, std::span<std::byte> into);
 };
 
 namespace {
+
+/// Read when a file is opened: up to this many bytes a data set, and so many of all together.
+constexpr std::size_t small_array = std::size_t{1} << 20;
+constexpr std::size_t all_small_arrays = std::size_t{32} << 20;
 
 std::size_t bytes_of(const ArrayInfo& info) {
   return static_cast<std::size_t>(element_count(info.shape)) * size_of(info.dtype);
@@ -53,16 +62,63 @@ std::string ArrayFileReader::State::attempt_to_read(std::string_view array_path)
   return "read data set '" + std::string(array_path) + "' of '" + path.string() + "'";
 }
 
-std::vector<std::byte> ArrayFileReader::State::read_whole(const ArrayInfo& info) {
-  std::vector<std::byte> bytes(bytes_of(info));
+/// In one message: a file holds hundreds of them, and a broadcast each would take longer than what
+/// is in them.
+void ArrayFileReader::State::read_small_arrays() {
+  std::vector<const ArrayInfo*> chosen;
+  std::size_t total = 0;
+  for (const ArrayInfo& info : contents.arrays) {
+    const std::size_t bytes = bytes_of(info);
+    if (bytes > small_array || total + bytes > all_small_arrays) continue;
+    chosen.push_back(&info);
+    total += bytes;
+  }
+  small_arrays.resize(total);
+  Agreement agreement(*comm);
+  std::size_t begin = 0;
+  for (const ArrayInfo* info : chosen) {
+    const std::span<std::byte> place = std::span(small_arrays).subspan(begin, bytes_of(*info));
+    begin += place.size();
+    read_ahead[info->path] = place;
+    agreement.attempt_on_root([&] {
+      hdf5::read_all(hdf5::open_object(file.get(), info->path), info->dtype, place.data(),
+                     attempt_to_read(info->path));
+    });
+  }
+  agreement.settle();
+  comm->broadcast(buffer_of(std::span(small_arrays)), 0, "small arrays from a file");
+}
+
+/// All ranks ask for the same and know the same of the file, so all throw or none.
+void ArrayFileReader::State::check_fits(const ArrayInfo* info, const ArrayTarget& target) const {
+  const std::string expected = description_of(target.dtype, target.shape);
+  const auto refuse = [&](const std::string& reason) {
+    throw AgreedError(ExitCode::failure, attempt_to_read(target.path), reason, {});
+  };
+  if (info == nullptr) refuse("expected " + expected + ", found no such data set");
+  if (info->dtype != target.dtype || info->shape != target.shape) {
+    refuse("expected " + expected + ", found " + description_of(info->dtype, info->shape));
+  }
+  if (target.placement == Placement::rows) refuse("rows are for writing only");
+  if (target.placement == Placement::per_rank &&
+      (target.shape.empty() || target.shape[0] != comm->size())) {
+    refuse("dimension 0 of " + expected + " must be the number of ranks, " +
+           std::to_string(comm->size()));
+  }
+}
+
+void ArrayFileReader::State::read_whole(const ArrayInfo& info, std::span<std::byte> into) {
+  if (const auto found = read_ahead.find(info.path); found != read_ahead.end()) {
+    std::copy(found->second.begin(), found->second.end(), into.begin());
+    return;
+  }
   Agreement agreement(*comm);
   agreement.attempt_on_root([&] {
-    hdf5::read_all(hdf5::open_object(file.get(), info.path), info.dtype, bytes.data(),
+    hdf5::read_all(hdf5::open_object(file.get(), info.path), info.dtype, into.data(),
                    attempt_to_read(info.path));
   });
   agreement.settle();
-  comm->broadcast(buffer_of(std::span(bytes)), 0, "array from a file");
-  return bytes;
+  comm->broadcast(buffer_of(into), 0, "array from a file");
 }
 
 ArrayFileReader::ArrayFileReader(std::filesystem::path path, const FileFormat& format,
@@ -77,6 +133,7 @@ ArrayFileReader::ArrayFileReader(std::filesystem::path path, const FileFormat& f
   agreement.settle();
   state_->contents =
       unpacked_contents(broadcast_text(comm, packed(state_->contents), 0, "contents of a file"));
+  state_->read_small_arrays();
 }
 
 ArrayFileReader::ArrayFileReader(ArrayFileReader&&) noexcept = default;
@@ -107,42 +164,26 @@ const Settings& ArrayFileReader::settings(std::string_view group) const {
 }
 
 void ArrayFileReader::read(const ArrayTarget& target) {
-  Communicator& comm = *state_->comm;
-  const std::string attempted = state_->attempt_to_read(target.path);
   const ArrayInfo* info = find(target.path);
-  const bool whole = target.placement != Placement::per_rank;
-  Agreement agreement(comm);
-  agreement.attempt([&] {
-    const std::string expected = description_of(target.dtype, target.shape);
-    if (info == nullptr) {
-      throw Error(attempted, "expected " + expected + ", found no such data set");
-    }
-    if (info->dtype != target.dtype || info->shape != target.shape) {
-      throw Error(attempted,
-                  "expected " + expected + ", found " + description_of(info->dtype, info->shape));
-    }
-    if (!whole && (target.shape.empty() || target.shape[0] != comm.size())) {
-      throw Error(attempted, "dimension 0 of " + expected + " must be the number of ranks, " +
-                                 std::to_string(comm.size()));
-    }
-    if (whole && comm.rank() == 0) {
-      hdf5::read_all(hdf5::open_object(state_->file.get(), info->path), info->dtype, target.data,
-                     attempted);
-    }
-  });
-  agreement.settle();
-  if (whole) {
-    comm.broadcast(buffer_of(std::span(static_cast<std::byte*>(target.data), bytes_of(*info))), 0,
-                   "array from a file");
-  } else if (element_count(info->shape) > 0) {
-    copy_own_row(state_->read_whole(*info), target.data, comm.rank(), comm.size());
+  state_->check_fits(info, target);
+  const std::size_t bytes = bytes_of(*info);
+  if (target.placement != Placement::per_rank) {
+    state_->read_whole(*info, {static_cast<std::byte*>(target.data), bytes});
+  } else if (bytes > 0) {
+    std::vector<std::byte> whole(bytes);
+    state_->read_whole(*info, whole);
+    copy_own_row(whole, target.data, state_->comm->rank(), state_->comm->size());
   }
 }
 
 std::vector<std::byte> ArrayFileReader::read(std::string_view array_path) {
   const ArrayInfo* info = find(array_path);
-  if (info == nullptr) throw Error(state_->attempt_to_read(array_path), "there is none");
-  return state_->read_whole(*info);
+  if (info == nullptr) {
+    throw AgreedError(ExitCode::failure, state_->attempt_to_read(array_path), "there is none", {});
+  }
+  std::vector<std::byte> bytes(bytes_of(*info));
+  state_->read_whole(*info, bytes);
+  return bytes;
 }
 
 }  // namespace lockstep

@@ -6,7 +6,6 @@
 
 #include "lockstep/base/error.hpp"
 #include "lockstep/base/narrow.hpp"
-#include "lockstep/base/shares.hpp"
 #include "lockstep/base/version.hpp"
 #include "lockstep/comm/agreement.hpp"
 #include "lockstep/io/array_file.hpp"
@@ -14,8 +13,8 @@
 
 #include "io/content_agreement.hpp"
 #include "io/hdf5.hpp"
+#include "io/part_writer.hpp"
 #include "io/posix_file.hpp"
-#include "io/slices.hpp"
 
 namespace lockstep {
 namespace {
@@ -29,7 +28,8 @@ void create_groups_above(hid_t file, const std::string& path, std::set<std::stri
   }
 }
 
-/// Creates all that the file is to hold; returns the data sets, whose elements are still missing.
+/// Creates all that the file is to hold; returns the data sets, whose
+/// elements are still missing.
 std::vector<hdf5::ObjectHandle> create_objects(hid_t file, const FileFormat& format,
                                                const Content& content) {
   hdf5::write_attribute(file, "format", format.name);
@@ -57,56 +57,25 @@ std::vector<hdf5::ObjectHandle> create_objects(hid_t file, const FileFormat& for
   return datasets;
 }
 
-std::int64_t end_of_data(const std::vector<hdf5::ObjectHandle>& datasets) {
-  std::int64_t end = 0;
-  for (const hdf5::ObjectHandle& dataset : datasets) end = std::max(end, hdf5::end_of(dataset));
-  return end;
+std::vector<std::int64_t> offsets_of(const std::vector<hdf5::ObjectHandle>& datasets) {
+  std::vector<std::int64_t> offsets;
+  for (const hdf5::ObjectHandle& dataset : datasets) offsets.push_back(hdf5::offset_of(dataset));
+  return offsets;
 }
 
 std::int64_t data_bytes(const std::vector<ArrayView>& arrays) {
   std::int64_t bytes = 0;
-  for (const ArrayView& array : arrays) {
-    bytes += element_count(array.shape) * static_cast<std::int64_t>(size_of(array.dtype));
-  }
+  for (const ArrayView& array : arrays) bytes += byte_count(array);
   return bytes;
 }
 
-/// The transfer of one piece: memory is as thin as what the rank holds.
-hdf5::Transfer transfer_of(const ArrayView& array, const Box& piece, const Communicator& comm) {
-  hdf5::Transfer transfer{
-      .dtype = array.dtype, .memory_shape = array.shape, .in_memory = piece, .in_file = piece};
-  if (array.placement == Placement::per_rank) {
-    transfer.memory_shape[0] = 1;
-    transfer.in_memory.start[0] = 0;
-  } else if (array.placement == Placement::rows) {
-    const Share share = balanced_share(array.shape[0], comm.rank(), comm.size());
-    transfer.memory_shape[0] = share.count;
-    transfer.in_memory.start[0] -= share.start;
-  }
-  return transfer;
-}
-
-/// Every piece is a collective call, so a rank on which one fails still takes part in the others.
-bool write_elements(const std::vector<ArrayView>& arrays,
-                    const std::vector<hdf5::ObjectHandle>& datasets,
-                    const std::filesystem::path& path, const WriteOptions& options,
-                    Communicator& comm, Agreement& agreement) {
-  bool collective = true;
-  const hdf5::PropertyList properties = hdf5::transfer_properties(comm);
+std::int64_t end_of_data(const std::vector<ArrayView>& arrays,
+                         const std::vector<std::int64_t>& offsets) {
+  std::int64_t end = 0;
   for (std::size_t i = 0; i < arrays.size(); ++i) {
-    const ArrayView& array = arrays[i];
-    const std::string attempted = "write data set '" + array.path + "' of '" + path.string() + "'";
-    for (const Box& piece : pieces_of(array.shape, size_of(array.dtype), array.placement,
-                                      comm.rank(), comm.size(), options.largest_transfer)) {
-      if (options.moved) options.moved();
-      agreement.attempt([&] {
-        hdf5::write(datasets[i], transfer_of(array, piece, comm), properties, array.data,
-                    attempted);
-        collective = collective && hdf5::was_collective(properties);
-      });
-    }
+    end = std::max(end, offsets[i] + byte_count(arrays[i]));
   }
-  return collective;
+  return end;
 }
 
 /// Leaves a finished, synced file at `path`, or throws on all ranks with the file closed.
@@ -127,22 +96,27 @@ WriteReport write_in_place(const std::filesystem::path& path, const FileFormat& 
   agreement.attempt([&] { file = hdf5::create_file(path, format.user_block, comm); });
   agreement.settle();
 
-  std::vector<hdf5::ObjectHandle> datasets;
-  agreement.attempt([&] { datasets = create_objects(file.get(), format, content); });
+  std::vector<FilePart> parts;
+  std::int64_t end = 0;
+  agreement.attempt([&] {
+    const std::vector<std::int64_t> offsets =
+        offsets_of(create_objects(file.get(), format, content));
+    parts = parts_of(content.arrays, offsets, comm.rank(), comm.size());
+    end = end_of_data(content.arrays, offsets);
+  });
   // Again, since HDF5 truncated the file.
-  agreement.attempt_on_root([&] { reserve_space(path, end_of_data(datasets)); });
+  agreement.attempt_on_root([&] { reserve_space(path, end); });
   if (agreement.holds()) {
-    report.collective = write_elements(content.arrays, datasets, path, options, comm, agreement);
+    report.collective_writes = write_parts(file, path, parts, options, comm, agreement);
   }
-  datasets.clear();
   // HDF5 cannot drop a file: to close it, it writes metadata, which needs room on a full disk.
   if (!agreement.holds()) agreement.attempt_on_root([&] { release_space(path); });
   agreement.attempt([&] { hdf5::close_file(file, path); });
 
-  if (options.moved) options.moved();
+  options.moved();
   agreement.attempt([&] { sync_file(path); });
   agreement.settle();
-  if (options.moved) options.moved();
+  options.moved();
   if (format.user_block) seal_file(path, format, comm);
   agreement.attempt(
       [&] { report.file_bytes = narrow<std::int64_t>(std::filesystem::file_size(path)); });

@@ -7,7 +7,6 @@
 #include "lockstep/comm/agreement.hpp"
 
 #include "io/content_packing.hpp"
-#include "io/slices.hpp"
 
 namespace lockstep {
 namespace {
@@ -42,7 +41,8 @@ std::vector<std::string> descriptions_of(const std::vector<ArrayView>& arrays) {
   std::vector<std::string> texts;
   for (const ArrayView& array : arrays) {
     texts.push_back("'" + array.path + "', " + description_of(array.dtype, array.shape) +
-                    ", placement " + std::to_string(static_cast<int>(array.placement)));
+                    ", placement " + std::to_string(static_cast<int>(array.placement)) +
+                    (array.units.empty() ? "" : ", units '" + array.units + "'"));
   }
   return texts;
 }

@@ -17,8 +17,6 @@
 #include "lockstep/io/array_file.hpp"
 #include "lockstep/io/hdf5_file.hpp"
 
-#include "io/slices.hpp"
-
 namespace lockstep::hdf5 {
 
 template <herr_t (*Close)(hid_t)>
@@ -86,10 +84,6 @@ CollectiveFile create_file(const std::filesystem::path& path, bool user_block, C
 FileHandle open_file(const std::filesystem::path& path, bool locked);
 /// Flushes and closes. Collective.
 void close_file(CollectiveFile& file, const std::filesystem::path& path);
-/// What asks write() for a collective transfer where `comm` is MPI's.
-PropertyList transfer_properties(const Communicator& comm);
-/// Whether the last transfer with these properties was collective.
-bool was_collective(const PropertyList& transfer);
 
 // --- objects (hdf5_object.cpp)
 
@@ -98,22 +92,25 @@ ObjectHandle create_group(hid_t file, const std::string& path);
 ObjectHandle create_dataset(hid_t file, const std::string& path, DType dtype,
                             const std::vector<std::int64_t>& shape);
 ObjectHandle open_object(hid_t file, const std::string& path);
-/// Where in the file its elements end; 0 where it has none. (H5Fget_filesize would tell for all,
-/// but in a new file with a user block its answer wraps around to 0.)
-std::int64_t end_of(const ObjectHandle& dataset);
+/// Where in the file its elements begin, the user block counted; 0 where it has none.
+std::int64_t offset_of(const ObjectHandle& dataset);
 std::vector<std::int64_t> shape_of(const ObjectHandle& dataset);
 Datatype type_of(const ObjectHandle& dataset);
 
-/// Moves box `in_file` of the data set from or to box `in_memory` of memory of shape
-/// `memory_shape`.
+/// A rectangular part of an array; of a scalar (no dimensions) either all or nothing.
+struct Box {
+  std::vector<std::int64_t> start;
+  std::vector<std::int64_t> count;
+  bool empty = false;
+};
+
+/// Moves box `in_file` of the data set to box `in_memory` of memory of shape `memory_shape`.
 struct Transfer {
   DType dtype;
   std::vector<std::int64_t> memory_shape;
   Box in_memory;
   Box in_file;
 };
-void write(const ObjectHandle& dataset, const Transfer& transfer, const PropertyList& properties,
-           const void* data, const std::string& attempted);
 void read(const ObjectHandle& dataset, const Transfer& transfer, void* data,
           const std::string& attempted);
 /// The whole data set into memory of its own shape.
@@ -123,7 +120,7 @@ struct Listing {
   std::vector<std::string> groups;  ///< the root "/" included
   std::vector<std::string> datasets;
 };
-/// What hard links reach from the root, each sorted.
+/// What hard links reach from the root, sorted; each object once, whatever paths lead to it.
 Listing list_objects(hid_t file);
 
 // --- attributes (hdf5_attribute.cpp)

@@ -2,6 +2,7 @@
 
 #include "comm/mpi_door.hpp"
 #include "io/hdf5.hpp"
+#include "io/mpi_hints.hpp"
 #include "io/user_block.hpp"
 
 namespace lockstep::hdf5 {
@@ -22,29 +23,9 @@ void use_no_locks([[maybe_unused]] const PropertyList& access) {
 #endif
 }
 
-/// Has MPI-IO write through aggregators always, at whose end ROMIO agrees on the outcome. Left to
-/// choose, it lets ranks with contiguous parts write alone, and where that fails on one of them
-/// HDF5 leaves the others waiting for it.
-class Hints {
- public:
-  Hints() {
-    check_mpi(MPI_Info_create(&info_));
-    check_mpi(MPI_Info_set(info_, "romio_cb_write", "enable"));
-  }
-  Hints(const Hints&) = delete;
-  Hints& operator=(const Hints&) = delete;
-  ~Hints() { MPI_Info_free(&info_); }
-
-  MPI_Info get() const { return info_; }
-
- private:
-  static void check_mpi(int code) { check(code == MPI_SUCCESS, "give MPI-IO hints", "MPI fails"); }
-
-  MPI_Info info_ = MPI_INFO_NULL;
-};
-
 void use_mpi_io(const PropertyList& access, MPI_Comm comm) {
-  const Hints hints;  // copied by HDF5
+  // Where each rank writes by itself and one fails, HDF5 leaves the others waiting for it.
+  const MpiHints hints(Writers::aggregators);  // copied by HDF5
   check_status(H5Pset_fapl_mpio(access.get(), comm, hints.get()), attempted);
   // Metadata is the same on all ranks: one writes it for all.
   check_status(H5Pset_all_coll_metadata_ops(access.get(), true), attempted);
@@ -81,20 +62,6 @@ FileHandle open_file(const std::filesystem::path& path, bool locked) {
 
 void close_file(CollectiveFile& file, const std::filesystem::path& path) {
   check_status(H5Fclose(file.detach()), "finish writing '" + path.string() + "'");
-}
-
-PropertyList transfer_properties(const Communicator& comm) {
-  PropertyList transfer = property_list(H5P_DATASET_XFER);
-  if (mpi_comm_of(comm) != MPI_COMM_NULL) {
-    check_status(H5Pset_dxpl_mpio(transfer.get(), H5FD_MPIO_COLLECTIVE), attempted);
-  }
-  return transfer;
-}
-
-bool was_collective(const PropertyList& transfer) {
-  H5D_mpio_actual_io_mode_t mode = H5D_MPIO_NO_COLLECTIVE;
-  check_status(H5Pget_mpio_actual_io_mode(transfer.get(), &mode), "ask how HDF5 wrote");
-  return mode == H5D_MPIO_CONTIGUOUS_COLLECTIVE;
 }
 
 }  // namespace lockstep::hdf5

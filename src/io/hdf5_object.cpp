@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <new>
+#include <string_view>
 
 #include "lockstep/base/error.hpp"
 #include "lockstep/base/narrow.hpp"
@@ -43,34 +45,16 @@ PropertyList creation_properties(hid_t kind) {
   return list;
 }
 
-std::string child_name(hid_t group, hsize_t index, const std::string& attempted) {
-  const auto name_at = [&](char* buffer, std::size_t bytes) {
-    const ssize_t length = H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, index, buffer,
-                                              bytes, H5P_DEFAULT);
-    check_status(length < 0 ? -1 : 0, attempted);
-    return static_cast<std::size_t>(length);
-  };
-  std::string name(name_at(nullptr, 0), '\0');
-  name_at(name.data(), name.size() + 1);
-  return name;
-}
-
-void list_below(const ObjectHandle& group, const std::string& path, Listing& listing) {
-  const std::string attempted = "list what is in '" + path + "'";
-  listing.groups.push_back(path);
-  H5G_info_t info{};
-  check_status(H5Gget_info(group.get(), &info), attempted);
-  for (hsize_t i = 0; i < info.nlinks; ++i) {
-    const std::string name = child_name(group.get(), i, attempted);
-    H5L_info_t link{};
-    check_status(H5Lget_info(group.get(), name.c_str(), &link, H5P_DEFAULT), attempted);
-    // Soft and external links may dangle or lead back up.
-    if (link.type != H5L_TYPE_HARD) continue;
-    const ObjectHandle child = open_object(group.get(), name);
-    const std::string child_path = (path == "/" ? "" : path) + "/" + name;
-    const H5I_type_t kind = H5Iget_type(child.get());
-    if (kind == H5I_GROUP) list_below(child, child_path, listing);
-    if (kind == H5I_DATASET) listing.datasets.push_back(child_path);
+/// Called for every object that hard links reach, once each. Lets no exception into the library.
+herr_t collect(hid_t, const char* name, const H5O_info_t* info, void* target) {
+  try {
+    auto& listing = *static_cast<Listing*>(target);
+    const std::string path = std::string_view(name) == "." ? "/" : "/" + std::string(name);
+    if (info->type == H5O_TYPE_GROUP) listing.groups.push_back(path);
+    if (info->type == H5O_TYPE_DATASET) listing.datasets.push_back(path);
+    return 0;
+  } catch (const std::bad_alloc&) {
+    return -1;
   }
 }
 
@@ -100,12 +84,11 @@ ObjectHandle open_object(hid_t file, const std::string& path) {
       checked(H5Oopen(file, path.c_str(), H5P_DEFAULT), "open object '" + path + "'"));
 }
 
-std::int64_t end_of(const ObjectHandle& dataset) {
-  const hsize_t bytes = H5Dget_storage_size(dataset.get());
-  if (bytes == 0) return 0;
+std::int64_t offset_of(const ObjectHandle& dataset) {
+  if (H5Dget_storage_size(dataset.get()) == 0) return 0;
   const haddr_t offset = H5Dget_offset(dataset.get());
   if (offset == HADDR_UNDEF) fail("ask where the elements of a data set lie");
-  return narrow<std::int64_t>(offset + bytes);
+  return narrow<std::int64_t>(offset);
 }
 
 std::vector<std::int64_t> shape_of(const ObjectHandle& dataset) {
@@ -122,17 +105,6 @@ std::vector<std::int64_t> shape_of(const ObjectHandle& dataset) {
 
 Datatype type_of(const ObjectHandle& dataset) {
   return Datatype(checked(H5Dget_type(dataset.get()), "ask for the type of a data set"));
-}
-
-void write(const ObjectHandle& dataset, const Transfer& transfer, const PropertyList& properties,
-           const void* data, const std::string& attempted) {
-  const Dataspace memory = dataspace_of(transfer.memory_shape);
-  const Dataspace file(checked(H5Dget_space(dataset.get()), attempted));
-  select(memory, transfer.in_memory);
-  select(file, transfer.in_file);
-  check_status(H5Dwrite(dataset.get(), memory_type(transfer.dtype).get(), memory.get(), file.get(),
-                        properties.get(), data),
-               attempted);
 }
 
 void read(const ObjectHandle& dataset, const Transfer& transfer, void* data,
@@ -157,7 +129,13 @@ void read_all(const ObjectHandle& dataset, DType dtype, void* data, const std::s
 
 Listing list_objects(hid_t file) {
   Listing listing;
-  list_below(open_object(file, "/"), "/", listing);
+#if H5_VERSION_GE(1, 12, 0)
+  const herr_t status =
+      H5Ovisit(file, H5_INDEX_NAME, H5_ITER_INC, collect, &listing, H5O_INFO_BASIC);
+#else
+  const herr_t status = H5Ovisit(file, H5_INDEX_NAME, H5_ITER_INC, collect, &listing);
+#endif
+  check_status(status, "list what is in a file");
   std::sort(listing.groups.begin(), listing.groups.end());
   std::sort(listing.datasets.begin(), listing.datasets.end());
   return listing;

@@ -46,7 +46,7 @@ void write_at(const FileDescriptor& file, const std::filesystem::path& path, std
   while (!bytes.empty()) {
     const ssize_t written = ::pwrite(file.get(), bytes.data(), bytes.size(), offset);
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail("write", path, errno);
+    if (written < 0) fail("write " + std::to_string(bytes.size()) + " bytes to", path, errno);
     offset += written;
     bytes = bytes.subspan(static_cast<std::size_t>(written));
   }

@@ -11,7 +11,7 @@ namespace lockstep {
 /// How an array's content is spread over the ranks that write or read it. The data set in the file
 /// always has the full shape, whatever the number of ranks.
 enum class Placement {
-  replicated,  ///< every rank holds the same; each writes a balanced slice of it
+  replicated,  ///< every rank holds the same; each writes its share of all that is replicated
   from_root,   ///< every rank holds the shape, rank 0's content counts and rank 0 writes it
   per_rank,    ///< the first dimension is the world size; each rank holds row `rank`
   rows         ///< each rank holds its balanced_share() of the first dimension; for writing only

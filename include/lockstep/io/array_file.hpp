@@ -29,8 +29,8 @@ struct SettingsGroup {
   std::vector<std::pair<std::string, std::string>> settings;
 };
 
-/// All that goes into one file. Paths, dtypes, shapes and placements must be the same on all ranks;
-/// of attributes and settings rank 0's are written.
+/// All that goes into one file. Paths, dtypes, shapes, placements and units must be the same on all
+/// ranks; of attributes and settings rank 0's are written.
 struct Content {
   std::vector<ArrayView> arrays;
   std::vector<Attribute> attributes;  ///< of the root group
@@ -50,28 +50,28 @@ struct FileFormat {
 /// What a write did.
 struct WriteReport {
   std::int64_t file_bytes = 0;
-  /// Whether MPI-IO carried out every transfer collectively; false where no MPI is in use.
-  bool collective = false;
+  int collective_writes = 0;  ///< of data, by MPI-IO; 0 where no MPI is in use
 };
 
 struct WriteOptions {
-  /// Most bytes a rank hands to one HDF5 call: MPI counts are ints.
+  /// Most bytes a rank hands to one collective write: MPI counts are ints. Equal on all ranks.
   std::int64_t largest_transfer = std::int64_t{1} << 30;
-  /// Called as the writing moves on, at least once a transfer.
-  std::function<void()> moved{};
+  /// Called as the writing moves on, at least once a collective write.
+  std::function<void()> moved = [] {};
 };
 
-/// Writes `content` to `path`: under a temporary name beside it, every data set by a collective
-/// transfer, synced by every rank, then renamed, so that a reader sees the old file or the whole
-/// new one. Needs the space for all of it before data goes out. Data sets carry no times: equal
-/// content gives equal files. Collective; called on the IO thread. If any rank fails, the temporary
-/// is removed and all ranks throw the same Error, that of the lowest failing rank.
+/// Writes `content` to `path`: under a temporary name beside it, all data sets together by a
+/// collective write, synced by every rank, then renamed, so that a reader sees the old file or the
+/// whole new one. Needs the space for all of it before data goes out. Data sets carry no times:
+/// equal content gives equal files. Collective; called on the IO thread. If any rank fails, the
+/// temporary is removed and all ranks throw the same Error, that of the lowest failing rank.
 WriteReport write_array_file(const std::filesystem::path& path, const FileFormat& format,
                              const Content& content, Communicator& comm,
                              const WriteOptions& options = {});
 
 /// Reads a file that write_array_file() made. Rank 0 alone opens it and broadcasts what it reads,
-/// so all ranks see the same file or throw the same Error. Called on the IO thread; construction
+/// so all ranks see the same file or throw the same AgreedError. Arrays of up to 1 MiB, 32 MiB of
+/// them at most, are read when the file is opened and kept. Called on the IO thread; construction
 /// and reads are collective, destruction is not.
 class ArrayFileReader {
  public:
@@ -94,8 +94,9 @@ class ArrayFileReader {
   /// The string attributes of a group, in order of name; empty where there is no such group.
   const std::vector<std::pair<std::string, std::string>>& settings(std::string_view group) const;
 
-  /// Fills `target`. Throws Error naming file, data set, what was expected and what was found
-  /// unless dtype and shape are the file's and the placement fits the number of ranks.
+  /// Fills `target`, the same on all ranks but for its memory. Throws AgreedError naming file, data
+  /// set, what was expected and what was found unless dtype and shape are the file's and the
+  /// placement fits the number of ranks.
   void read(const ArrayTarget& target);
   /// The whole data set on every rank.
   std::vector<std::byte> read(std::string_view array_path);

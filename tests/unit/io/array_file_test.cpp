@@ -88,6 +88,21 @@ TEST_F(ArrayFile, EachRankGetsBackItsRow) {
   }
 }
 
+TEST_F(ArrayFile, LargeArraysComeBack) {
+  // Above 1 MiB they are neither written through aggregators nor read when the file is opened.
+  const auto weight = counting<float>(1 << 20, 0.0F);
+  const auto row = counting<std::int64_t>(1 << 18, 1000 * rank());
+  write({{"/w", DType::float32, {1 << 20}, weight.data()},
+         {"/r", DType::int64, {size(), 1 << 18}, row.data(), Placement::per_rank}});
+  std::vector<float> w(1 << 20);
+  std::vector<std::int64_t> r(1 << 18);
+  auto file = reader();
+  file.read({"/w", DType::float32, {1 << 20}, w.data()});
+  file.read({"/r", DType::int64, {size(), 1 << 18}, r.data(), Placement::per_rank});
+  EXPECT_EQ(w, weight);
+  EXPECT_EQ(r, row);
+}
+
 TEST_F(ArrayFile, RowsOfAllRanksAreJoinedInTheirOrder) {
   // Values count through the joined array; on three ranks the second array has a row for two.
   std::vector<ArrayView> arrays;
@@ -102,7 +117,7 @@ TEST_F(ArrayFile, RowsOfAllRanksAreJoinedInTheirOrder) {
                       .data = held.back().data(),
                       .placement = Placement::rows});
   }
-  EXPECT_TRUE(write(arrays).collective);
+  EXPECT_EQ(write(arrays).collective_writes, 1);
   auto file = reader();
   EXPECT_EQ(whole<double>(file, "/rows7"), counting<double>(21, 0.0));
   EXPECT_EQ(whole<double>(file, "/rows2"), counting<double>(6, 0.0));
@@ -144,19 +159,26 @@ TEST_F(ArrayFile, ArraysWithoutElementsAreKept) {
   file.read({"/rows", DType::int64, {size(), 0}, nullptr, Placement::per_rank});
 }
 
-TEST_F(ArrayFile, TransfersAreCollectiveAlsoWhereARankHasNothingToWrite) {
-  // One entry for up to three ranks, a scalar, and one that only rank 0 writes.
+TEST_F(ArrayFile, AllArraysAreWrittenByOneCollectiveCall) {
+  // Among them a scalar and one that only rank 0 writes.
   const auto values = counting<float>(1000, 0.0F);
   const WriteReport report =
       write({{"/one", DType::float32, {1}, values.data()},
              {"/scalar", DType::float32, {}, values.data()},
              {"/root", DType::float32, {10}, values.data(), Placement::from_root},
              {"/shared", DType::float32, {100, 10}, values.data()}});
-  EXPECT_TRUE(report.collective);
+  EXPECT_EQ(report.collective_writes, 1);
   EXPECT_EQ(report.file_bytes, static_cast<std::int64_t>(std::filesystem::file_size(path())));
 }
 
-TEST_F(ArrayFile, TransfersAboveTheLimitAreCutWithoutChangingTheFile) {
+TEST_F(ArrayFile, RanksWithNothingToWriteTakePart) {
+  const std::uint8_t value = 7;
+  EXPECT_EQ(write({{"/one", DType::uint8, {1}, &value}}).collective_writes, 1);
+  auto file = reader();
+  EXPECT_EQ(whole<std::uint8_t>(file, "/one"), std::vector<std::uint8_t>{7});
+}
+
+TEST_F(ArrayFile, WritesAboveTheLimitAreCutWithoutChangingTheFile) {
   const auto values = counting<double>(33 * 7, 0.0);
   const auto row = counting<std::int64_t>(50, 1000 * rank());
   const std::vector<ArrayView> arrays = {
@@ -165,7 +187,9 @@ TEST_F(ArrayFile, TransfersAboveTheLimitAreCutWithoutChangingTheFile) {
   write(arrays);
   const std::string in_one = content_of(path());
   comm().barrier("test");
-  write(arrays, {.largest_transfer = 64});
+  // Rank 0 has the most: its balanced share of 33 * 7 * 8 bytes and a row of 400.
+  const std::int64_t most = balanced_share(33 * 7 * 8, 0, size()).count + 400;
+  EXPECT_EQ(write(arrays, {.largest_transfer = 64}).collective_writes, ceil_div(most, 64));
   EXPECT_EQ(content_of(path()), in_one);
 }
 
@@ -236,7 +260,7 @@ TEST_F(ArrayFile, OneProcessWritesWithoutMpi) {
   const Content content{
       .arrays = {{"/w", DType::float32, {100}, values.data()}}, .attributes = {}, .groups = {}};
   const WriteReport report = write_array_file(own, format, content, alone);
-  EXPECT_FALSE(report.collective);
+  EXPECT_EQ(report.collective_writes, 0);
   ArrayFileReader file(own, format, alone);
   EXPECT_EQ(whole<float>(file, "/w"), values);
 }
@@ -257,6 +281,8 @@ TEST_F(ArrayFile, WhatDoesNotFitIsRefusedNamingFileDataSetExpectedAndFound) {
   EXPECT_THAT(error_of({"/v", DType::float64, {}, memory.data()}),
               AllOf(HasSubstr("'/v'"), HasSubstr("found no such data set")));
   EXPECT_THAT(common_error([&] { file.read("/v"); }), HasSubstr("'/v'"));
+  EXPECT_THAT(error_of({"/w", DType::float32, {2, 3}, memory.data(), Placement::rows}),
+              HasSubstr("for writing only"));
 }
 
 TEST_F(ArrayFile, RowsOfAnotherNumberOfRanksAreRefused) {
@@ -314,6 +340,8 @@ TEST_F(ArrayFile, ListsThatDifferBetweenRanksAreRefusedNamingTheDifference) {
       AllOf(HasSubstr("on rank " + std::to_string(size() - 1)), HasSubstr("'/w', float32 [2]"),
             HasSubstr("rank 0 has '/w', float32 [1]")));
   std::vector<ArrayView> arrays = {{"/a", DType::float32, {}, values}};
+  arrays[0].units = rank() == 1 ? "s" : "";
+  EXPECT_THAT(common_error([&] { write(arrays); }), HasSubstr("units 's' here where rank 0 has"));
   if (rank() == 1) arrays.clear();
   EXPECT_THAT(common_error([&] { write(arrays); }), HasSubstr("none here where rank 0 has '/a'"));
   EXPECT_TRUE(std::filesystem::is_empty(directory()));

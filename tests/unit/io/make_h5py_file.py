@@ -21,4 +21,5 @@ with h5py.File(sys.argv[1], "w") as f:
     f["none"] = np.zeros((0, 3), dtype=np.float32)
     f["text"] = "not a number"
     f["train/again"] = h5py.SoftLink("/train")
+    f["train/up"] = f["/"]  # a hard link, and a circle
     f["dangling"] = h5py.SoftLink("/nowhere")
