@@ -34,7 +34,7 @@ void adapt(LoopState& loop, const TrainOptions& options, const TrainSetup& setup
   if (options.new_horizon) loop.horizon = setup.horizon;
   if (setup.other_data && loop.position.offset > 0) {
     loop.position.offset = 0;  // the order of other data is another one
-    loop.epoch_tally = {};
+    loop.epoch = {};
   }
 }
 

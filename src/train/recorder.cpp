@@ -59,7 +59,6 @@ void Recorder::record_step(const StepRecord& record, const Horizon& horizon) {
 void Recorder::record_epoch(const EpochRecord& record, const Horizon& horizon) {
   const std::int64_t epoch = record.position.epoch - 1;
   const double images_per_second = record.training.rate(record.train_seconds);
-  const double seconds = record.train_seconds + record.validation_seconds;
   history_.epoch.append({{"epoch", epoch},
                          {"global_step", record.position.global_step},
                          {"samples_seen", record.position.consumed_samples},
@@ -82,7 +81,7 @@ void Recorder::record_epoch(const EpochRecord& record, const Horizon& horizon) {
                          {"val_top5_accuracy", record.validation.accuracy_top5()},
                          {"val_nonfinite", record.validation.nonfinite},
                          {"skipped_steps", record.skipped_steps},
-                         {"epoch_seconds", seconds},
+                         {"epoch_seconds", record.seconds},
                          {"train_seconds", record.train_seconds},
                          {"val_seconds", record.validation_seconds},
                          {"images_per_second", images_per_second}});
@@ -93,9 +92,10 @@ void Recorder::record_epoch(const EpochRecord& record, const Horizon& horizon) {
       record.validation.samples == 0
           ? ""
           : fmt::format(" ({} of them validating)", duration_text(record.validation_seconds));
-  std::string text = fmt::format("epoch {}/{} done in {}{}: train loss {:.4f}, accuracy {:.2f} %",
-                                 epoch + 1, horizon.epochs, duration_text(seconds), validating,
-                                 record.training.mean_loss(), 100.0 * record.training.accuracy());
+  std::string text =
+      fmt::format("epoch {}/{} done in {}{}: train loss {:.4f}, accuracy {:.2f} %", epoch + 1,
+                  horizon.epochs, duration_text(record.seconds), validating,
+                  record.training.mean_loss(), 100.0 * record.training.accuracy());
   if (record.validation.samples > 0) {
     text += fmt::format("; validation loss {:.4f}, accuracy {:.2f} % of {}",
                         record.validation.mean_loss(), 100.0 * record.validation.accuracy(),
@@ -119,7 +119,7 @@ void Recorder::record_epoch(const EpochRecord& record, const Horizon& horizon) {
                        {"val_top5_accuracy", record.validation.accuracy_top5()},
                        {"val_nonfinite", record.validation.nonfinite},
                        {"val_samples", record.validation.samples},
-                       {"epoch_seconds", seconds},
+                       {"epoch_seconds", record.seconds},
                        {"images_per_second", images_per_second}});
 }
 

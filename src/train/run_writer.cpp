@@ -106,15 +106,25 @@ void RunWriter::finish_checkpoint() {
 void RunWriter::report(const Checkpoint& checkpoint, const Written& written) {
   longest_seconds_ = std::max(longest_seconds_, checkpoint.stall_seconds + written.seconds);
   const std::string path = store_.path(checkpoint.global_step).string();
-  parts_.log.info(fmt::format("saved {} ({:.1f} MB in {}; the training stood still for {})", path,
-                              static_cast<double>(written.file.file_bytes) * 1e-6,
-                              duration_text(written.seconds),
-                              duration_text(checkpoint.stall_seconds)));
-  parts_.log.event("checkpoint", {{"path", path},
-                                  {"global_step", checkpoint.global_step},
-                                  {"bytes", written.file.file_bytes},
-                                  {"seconds", written.seconds},
-                                  {"stall_seconds", checkpoint.stall_seconds}});
+  std::string line =
+      fmt::format("saved {} ({:.1f} MB in {}; the training stood still for {}", path,
+                  static_cast<double>(written.file.file_bytes) * 1e-6,
+                  duration_text(written.seconds), duration_text(checkpoint.stall_seconds));
+  LogFields fields = {{"path", path},
+                      {"global_step", checkpoint.global_step},
+                      {"bytes", written.file.file_bytes},
+                      {"seconds", written.seconds},
+                      {"stall_seconds", checkpoint.stall_seconds},
+                      {"steps_meanwhile", steps_beside_.steps}};
+  if (steps_beside_.steps > 0 && steps_alone_.steps > 0) {
+    line += fmt::format(", {} steps meanwhile took {:+.0f} %", steps_beside_.steps,
+                        100 * (steps_beside_.mean() / steps_alone_.mean() - 1));
+    fields.emplace_back("step_seconds_meanwhile", steps_beside_.mean());
+    fields.emplace_back("step_seconds_before", steps_alone_.mean());
+  }
+  steps_beside_ = steps_alone_ = {};
+  parts_.log.info(line + ")");
+  parts_.log.event("checkpoint", fields);
 }
 
 void RunWriter::note_stop(const StopNote& note) const {

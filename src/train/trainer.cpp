@@ -1,7 +1,6 @@
 #include "lockstep/train/trainer.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -14,13 +13,18 @@
 namespace lockstep {
 namespace {
 
-constexpr std::int64_t steps_before_estimate = 10;
-constexpr double seconds_between_progress = 0.2;
-
 std::int64_t peak_rss_bytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return std::int64_t{usage.ru_maxrss} * 1024;
+}
+
+/// Why all ranks are to stop; empty where they are not.
+std::string reason_to_stop(const Wishes& agreed) {
+  if (agreed.stop_signal != 0) {
+    return std::string(StopRequest::signal_name(static_cast<int>(agreed.stop_signal)));
+  }
+  return agreed.time_is_up ? "the job's time limit" : "";
 }
 
 bool due(std::int64_t every, std::int64_t epochs_done, bool last) {
@@ -40,6 +44,9 @@ Trainer::Trainer(const TrainerParts& parts, LoopState loop, MetricsHistory histo
       profiler_(parts.options.enable_profiling ? parts.directory.trace(parts.comm.rank())
                                                : std::filesystem::path()),
       recorder_(parts.log, history_),
+      log_points_(parts.comm, recorder_),
+      outlook_(parts_.log, parts_.seconds),
+      timetable_(parts_.options, parts_.seconds, parts_.seconds_to_job_end),
       writer_({.options = parts.options,
                .directory = parts.directory,
                .groups = parts.groups,
@@ -78,7 +85,7 @@ TrainEnd Trainer::run() {
   } catch (const AgreedError&) {
     // All ranks are here: what they have under way comes to its end, so that they can leave.
     agreement_.settle();
-    if (pending_) pending_->sums.finish();
+    log_points_.drop();
     writer_.settle();
     throw;
   } catch (const std::exception& error) {
@@ -91,8 +98,8 @@ TrainEnd Trainer::run() {
 }
 
 TrainEnd Trainer::run_epochs() {
-  began_ = parts_.seconds();
-  metrics_time_.written = checkpoint_time_.written = began_;
+  began_ = counted_until_ = parts_.seconds();
+  timetable_.start();
   while (loop_.position.epoch < epochs_to_do() && !max_steps_done()) {
     if (const std::optional<TrainEnd> end = run_epoch()) return *end;
   }
@@ -115,10 +122,9 @@ std::optional<TrainEnd> Trainer::run_epoch() {
     if (loop_.skipped_in_row >= parts_.options.max_skipped_steps) give_up();
     const Wishes agreed = agreement_.exchange(wishes());
     if (agreed.write_failed) writer_.finish();
-    if (agreed.stop_signal != 0) {
-      return stop_early(StopRequest::signal_name(static_cast<int>(agreed.stop_signal)));
+    if (const std::string reason = reason_to_stop(agreed); !reason.empty()) {
+      return stop_early(reason);
     }
-    if (agreed.time_is_up) return stop_early("the job's time limit");
     const std::int64_t every = parts_.options.save_every_steps;
     if (agreed.checkpoint_due || (every > 0 && loop_.position.global_step % every == 0)) {
       checkpoint_due_ = true;
@@ -131,8 +137,7 @@ std::optional<TrainEnd> Trainer::run_epoch() {
     if (checkpoint_due_) save_checkpoint();
   }
   finish_log_point();
-  finish_epoch();
-  return std::nullopt;
+  return finish_epoch();
 }
 
 std::optional<Batch> Trainer::next_batch() {
@@ -140,7 +145,7 @@ std::optional<Batch> Trainer::next_batch() {
   const OwnWork work = own_work(Phase::load);
   const double began = parts_.seconds();
   std::optional<Batch> batch = parts_.training.next();
-  loop_.data_wait_seconds += parts_.seconds() - began;
+  loop_.epoch.data_wait_seconds += parts_.seconds() - began;
   return batch;
 }
 
@@ -187,17 +192,18 @@ bool Trainer::run_window() {
   }
   const StepReport report = step_.finish_window(loop_.learning_rate);
 
-  loop_.epoch_tally += tally;
+  loop_.epoch.tally += tally;
   loop_.interval_tally += tally;
   loop_.position.offset = window.end();
   loop_.position.consumed_samples += window.samples;
   ++loop_.position.global_step;
-  ++steps_here_;
   note_outcome(report);
-  loop_.comm_wait_seconds += report.wait_seconds;
+  loop_.epoch.comm_wait_seconds += report.wait_seconds;
   const double seconds = parts_.seconds() - began;
-  loop_.train_seconds += seconds;
+  loop_.epoch.train_seconds += seconds;
   loop_.interval_seconds += seconds;
+  // The first step is slower than the others.
+  if (steps_here_ > 0) writer_.note_step(seconds);
   if (profiler_.step_ends()) parts_.log.info("wrote " + profiler_.trace().string());
   report_step(report);
   return true;
@@ -225,109 +231,89 @@ void Trainer::note_outcome(const StepReport& report) {
 
 void Trainer::report_step(const StepReport& report) {
   finish_log_point();
-  if (loop_.position.global_step % parts_.options.log_interval == 0) start_log_point(report);
-  if (steps_here_ == 1) {
-    first_step_seconds_ = parts_.seconds();
-    parts_.first_step_done();
+  if (loop_.position.global_step % parts_.options.log_interval == 0) {
+    log_points_.start(loop_, report, parts_.seconds() - began_);
   }
-  if (steps_here_ == steps_before_estimate) estimate_total_time();
-  show_progress();
+  if (++steps_here_ == 1) parts_.first_step_done();
+  outlook_.step_done(loop_, steps_left());
 }
 
-void Trainer::start_log_point(const StepReport& report) {
-  PendingLogPoint& point = pending_.emplace();
-  point.record.global_step = loop_.position.global_step;
-  point.record.epoch = loop_.position.epoch;
-  point.record.learning_rate = loop_.learning_rate;
-  point.record.grad_norm = report.grad_norm;
-  point.record.loss_scale = report.loss_scale;
-  point.record.skipped_steps = loop_.skipped_steps;
-  point.record.interval_seconds = loop_.interval_seconds;
-  point.record.elapsed_seconds = parts_.seconds() - began_;
-  point.sums.start(parts_.comm, loop_.interval_tally, "sums of a log point");
-  loop_.interval_tally = {};
-  loop_.interval_seconds = 0.0;
+double Trainer::steps_left() const {
+  const auto samples =
+      static_cast<double>(samples_per_epoch() * epochs_to_do() - loop_.position.consumed_samples);
+  const double steps = samples / static_cast<double>(parts_.plan.global_batch);
+  const std::int64_t allowed =
+      parts_.options.max_steps.value_or(std::numeric_limits<std::int64_t>::max()) -
+      loop_.position.global_step;
+  return std::clamp(steps, 0.0, static_cast<double>(allowed));
 }
 
 void Trainer::finish_log_point() {
-  if (!pending_) return;
-  pending_->record.tally = pending_->sums.finish();
-  recorder_.record_step(pending_->record, loop_.horizon);
-  last_loss_ = pending_->record.tally.mean_loss();
-  pending_.reset();
+  if (const std::optional<double> loss = log_points_.finish(loop_.horizon)) {
+    outlook_.show_loss(*loss);
+  }
 }
 
-double Trainer::remaining_seconds() const {
-  const double per_step = (parts_.seconds() - first_step_seconds_) /
-                          static_cast<double>(std::max<std::int64_t>(steps_here_ - 1, 1));
-  const std::int64_t remaining_samples =
-      samples_per_epoch() * epochs_to_do() - loop_.position.consumed_samples;
-  return per_step * static_cast<double>(remaining_samples) /
-         static_cast<double>(parts_.plan.global_batch);
-}
-
-void Trainer::estimate_total_time() {
-  if (remaining_seconds() < 1.0) return;
-  parts_.log.info("estimate: the training up to epoch " + std::to_string(epochs_to_do()) +
-                  " takes about " + duration_text(remaining_seconds()) + " more");
-}
-
-void Trainer::show_progress() {
-  const double now = parts_.seconds();
-  if (now - progress_shown_ < seconds_between_progress) return;
-  progress_shown_ = now;
-  parts_.log.progress(fmt::format(
-      "epoch {}/{}  step {}  loss {:.4f}  {} left", loop_.position.epoch + 1, loop_.horizon.epochs,
-      loop_.position.global_step, last_loss_, duration_text(remaining_seconds())));
-}
-
-void Trainer::finish_epoch() {
-  EpochRecord record;
-  record.training = reduced(parts_.comm, loop_.epoch_tally, "sums of an epoch");
-  record.train_seconds = loop_.train_seconds;
-  RankRecord mine{.train_samples = loop_.epoch_tally.samples,
-                  .train_seconds = loop_.train_seconds,
-                  .data_wait_seconds = loop_.data_wait_seconds,
-                  .comm_wait_seconds = loop_.comm_wait_seconds};
-  record.skipped_steps = loop_.skipped_steps;
-  record.learning_rate = loop_.learning_rate;
-  ++loop_.position.epoch;
-  loop_.position.offset = 0;
-  loop_.epoch_tally = {};
-  loop_.train_seconds = 0.0;
-  loop_.data_wait_seconds = 0.0;
-  loop_.comm_wait_seconds = 0.0;
-  record.position = loop_.position;
-
-  const std::int64_t epochs_done = loop_.position.epoch;
+std::optional<TrainEnd> Trainer::finish_epoch() {
+  const std::int64_t epochs_done = loop_.position.epoch + 1;
   // By the horizon, not by stop_after_epochs: a run in two parts validates what one in one does.
   const bool at_horizon = epochs_done == loop_.horizon.epochs;
+  EpochRecord record;
   if (parts_.validation != nullptr && due(parts_.options.eval_every, epochs_done, at_horizon)) {
     const double began = parts_.seconds();
-    Evaluation evaluation = validate();
-    record.validation = evaluation.tally;
-    record.confusion = std::move(evaluation.confusion);
+    Validation validation = validate();
+    // The epoch stays as it is, and who goes on from here validates again.
+    if (!validation.stop_reason.empty()) return stop_early(validation.stop_reason);
+    record.validation = validation.result.tally;
+    record.confusion = std::move(validation.result.confusion);
     record.validation_seconds = parts_.seconds() - began;
   }
-  mine.peak_rss_bytes = peak_rss_bytes();
-  record.ranks = gathered(parts_.comm, mine);
+  record.training = reduced(parts_.comm, loop_.epoch.tally, "sums of an epoch");
+  ++loop_.position.epoch;
+  loop_.position.offset = 0;
+  record.position = loop_.position;
+  record.learning_rate = loop_.learning_rate;
+  record.skipped_steps = loop_.skipped_steps;
+  record.ranks = gathered(parts_.comm, {.train_samples = loop_.epoch.tally.samples,
+                                        .train_seconds = loop_.epoch.train_seconds,
+                                        .data_wait_seconds = loop_.epoch.data_wait_seconds,
+                                        .comm_wait_seconds = loop_.epoch.comm_wait_seconds,
+                                        .peak_rss_bytes = peak_rss_bytes()});
+  count_epoch_seconds();
+  record.seconds = loop_.epoch.seconds;
+  record.train_seconds = loop_.epoch.train_seconds;
+  loop_.epoch = {};
   recorder_.record_epoch(record, loop_.horizon);
   write_metrics_file();
   const bool last = epochs_done == epochs_to_do() || max_steps_done();
   if (last || checkpoint_due_ || due(parts_.options.save_every, epochs_done, last)) {
     save_checkpoint();
   }
+  return std::nullopt;
 }
 
-Evaluation Trainer::validate() {
+void Trainer::count_epoch_seconds() {
+  const double now = parts_.seconds();
+  loop_.epoch.seconds += now - std::exchange(counted_until_, now);
+}
+
+Trainer::Validation Trainer::validate() {
   // Where evaluate() throws the weights stay exchanged, but the run is over then.
   WeightAverage* average = parts_.replica.average();
   if (average != nullptr) average->exchange();
   joining(Phase::evaluate);
-  Evaluation evaluation = evaluate(parts_.replica.model(), parts_.precision, *parts_.validation,
-                                   parts_.comm, [this] { return own_work(Phase::evaluate); });
+  Validation validation;
+  const auto stop = [&] {
+    const Wishes agreed = agreement_.exchange(wishes());
+    if (agreed.checkpoint_due) checkpoint_due_ = true;
+    validation.stop_reason = reason_to_stop(agreed);
+    return !validation.stop_reason.empty();
+  };
+  validation.result = evaluate(
+      parts_.replica.model(), parts_.precision, *parts_.validation, parts_.comm,
+      [this] { return own_work(Phase::evaluate); }, stop);
   if (average != nullptr) average->exchange();
-  return evaluation;
+  return validation;
 }
 
 TrainEnd Trainer::stop_early(const std::string& reason) {
@@ -373,40 +359,26 @@ void Trainer::give_up() {
 Wishes Trainer::wishes() {
   Wishes mine{.stop_signal = parts_.stop.signal(), .write_failed = writer_.look()};
   if (parts_.comm.rank() != 0) return mine;
-  mine.time_is_up = job_ends_soon();
-  const double now = parts_.seconds();
-  const auto due_again = [now](auto& time, double interval) {
-    if (interval <= 0.0 || time.wished || now - time.written < interval) return false;
-    time.wished = true;
-    return true;
-  };
-  mine.checkpoint_due = due_again(checkpoint_time_, 60.0 * parts_.options.save_every_minutes);
-  mine.metrics_due = due_again(metrics_time_, parts_.options.metrics_interval);
+  mine.time_is_up = timetable_.job_ends_soon(writer_.longest_checkpoint_seconds());
+  mine.checkpoint_due = timetable_.checkpoint_due();
+  mine.metrics_due = timetable_.metrics_due();
   return mine;
-}
-
-bool Trainer::job_ends_soon() {
-  const double left = parts_.seconds_to_job_end();
-  if (std::isinf(left)) return false;
-  if (!seconds_to_job_end_) seconds_to_job_end_ = left;
-  // Of a short job the margin leaves half to the training.
-  const double margin = std::min(parts_.options.stop_margin, *seconds_to_job_end_ / 2);
-  return left < std::max(margin, 2 * writer_.longest_checkpoint_seconds());
 }
 
 void Trainer::write_metrics_file() {
   writer_.write_metrics(history_);
-  metrics_time_ = {.written = parts_.seconds()};
+  timetable_.metrics_written();
 }
 
 void Trainer::save_checkpoint() {
   joining(Phase::checkpoint);
   const double began = parts_.seconds();
+  count_epoch_seconds();
   writer_.save_checkpoint(
       std::make_unique<StateSnapshot>(parts_.replica, loop_, history_, parts_.comm.size()),
       loop_.position.global_step, history_, began);
   checkpoint_due_ = false;
-  checkpoint_time_ = {.written = parts_.seconds()};
+  timetable_.checkpoint_written();
 }
 
 }  // namespace lockstep

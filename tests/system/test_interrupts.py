@@ -56,6 +56,32 @@ class BeforeAnythingIsWritten(harness.RunTestCase):
                                        "nothing was written, and the same command starts it again\n")
 
 
+class WhileValidating(harness.RunTestCase):
+    # Only the validation has a sample of this number.
+    FAULTY = ["--dataset", "faulty", "--synthetic_val_size", "400", "--epochs", "2"]
+
+    def train(self, ranks, output, expect, *arguments, **environment):
+        result = subprocess.run(
+            harness.command(ranks, *harness.SMALL, *self.FAULTY, "--output_dir",
+                            self.directory / output, *arguments, program=FAULTY),
+            env={**harness.environment(), **environment}, stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, timeout=60 * harness.PATIENCE)
+        self.assertEqual(result.returncode, expect, result.stdout + result.stderr)
+        return result.stdout
+
+    def test_an_interrupt_stops_the_validation_and_the_resumed_run_repeats_it(self):
+        self.train(2, "straight", 0)
+        output = self.train(2, "parts", 75, FAULTY_INTERRUPT="60")
+        self.assertIn("stopping for SIGINT after step", output)
+        self.assertNotIn("epoch 1/2 done", output)
+        first_epochs_end = min((self.directory / "straight/checkpoints").glob("step_*.h5"))
+        self.assertEqual(self.checkpoint("parts").name, first_epochs_end.name)
+        self.train(2, "parts", 0, "--resume_from", "auto")
+        self.assert_same_datasets(self.directory / "straight/metrics.h5",
+                                  self.directory / "parts/metrics.h5")
+        self.assert_same_datasets(self.checkpoint("straight"), self.checkpoint("parts"))
+
+
 class InMidTraining(harness.LongRunTestCase):
     def test_a_terminals_interrupt_stops_with_a_checkpoint(self):
         for ranks in (0, 2):

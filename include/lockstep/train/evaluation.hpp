@@ -25,7 +25,7 @@ struct Evaluation {
 /// evaluation mode and without gradients. Leaves model and statistics as they were. `own_work`
 /// marks what a batch takes as work of this rank's own; it may be empty. `stop` is asked before
 /// each batch whether this rank leaves out the rest, which makes the result one of no use; it may
-/// be empty. Collective.
+/// be empty. Collective; ranks have equally many batches, so `stop` may be collective too.
 Evaluation evaluate(Model& model, const Precision& precision, Loader& loader, Communicator& comm,
                     const std::function<OwnWork()>& own_work = {},
                     const std::function<bool()>& stop = {});

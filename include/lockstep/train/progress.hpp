@@ -29,6 +29,15 @@ struct StepSize {
   std::int64_t largest_share = 1;  ///< samples a rank has to hold at once, at most
 };
 
+/// This rank's measurements of the epoch under way.
+struct EpochMeters {
+  Tally tally;
+  double seconds = 0.0;            ///< since it began, whatever for; up to the last checkpoint
+  double train_seconds = 0.0;      ///< in optimizer steps
+  double data_wait_seconds = 0.0;  ///< of these, spent waiting for batches
+  double comm_wait_seconds = 0.0;  ///< and waiting for gradients of other ranks
+};
+
 /// What is carried from step to step beside weights and optimizer state. The tallies are this
 /// rank's own.
 struct LoopState {
@@ -37,13 +46,10 @@ struct LoopState {
   StepSize step_size;
   std::int64_t skipped_steps = 0;   ///< whose gradient was not finite
   std::int64_t skipped_in_row = 0;  ///< of these, those since the last applied step
-  Tally epoch_tally;                ///< of the epoch under way
-  Tally interval_tally;             ///< since the last log point
-  double learning_rate = 0.0;       ///< of the last step
-  double train_seconds = 0.0;       ///< this rank's, in the epoch under way
-  double data_wait_seconds = 0.0;   ///< of these, spent waiting for batches
-  double comm_wait_seconds = 0.0;   ///< and waiting for gradients of other ranks
-  double interval_seconds = 0.0;    ///< this rank's, in steps since the last log point
+  EpochMeters epoch;
+  Tally interval_tally;           ///< since the last log point
+  double learning_rate = 0.0;     ///< of the last step
+  double interval_seconds = 0.0;  ///< this rank's, in steps since the last log point
 };
 
 Progress progress_of(const LoopState& state);

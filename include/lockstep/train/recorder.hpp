@@ -20,7 +20,9 @@ struct EpochRecord {
   Tally validation;                          ///< no samples where it was not evaluated
   std::optional<ConfusionMatrix> confusion;  ///< of the validation
   double learning_rate = 0.0;
-  double train_seconds = 0.0;  ///< this rank's; rank 0's in /epoch
+  // This rank's; rank 0's in /epoch.
+  double seconds = 0.0;        ///< from its beginning to here, waits for files included
+  double train_seconds = 0.0;  ///< in optimizer steps
   double validation_seconds = 0.0;
   std::int64_t skipped_steps = 0;  ///< of the whole run so far
   std::vector<RankRecord> ranks;   ///< every rank's

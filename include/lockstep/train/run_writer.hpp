@@ -45,6 +45,10 @@ class RunWriter {
   void save_checkpoint(std::unique_ptr<const StateSnapshot> snapshot, std::int64_t global_step,
                        const MetricsHistory& history, double began);
 
+  /// Tells how long an optimizer step took, for a report on what writing behind the training costs
+  /// it. Not collective.
+  void note_step(double seconds) { (checkpoint_ ? steps_beside_ : steps_alone_).add(seconds); }
+
   /// Reports what has been written since the last call, and returns whether a write failed on this
   /// rank. Never waits; the answer differs from rank to rank, so ranks are to agree on it and then
   /// all call finish(). Not collective.
@@ -74,6 +78,17 @@ class RunWriter {
     double stall_seconds = 0.0;  // for which the training stood still
   };
 
+  struct StepTimes {
+    std::int64_t steps = 0;
+    double seconds = 0.0;
+
+    void add(double step_seconds) {
+      ++steps;
+      seconds += step_seconds;
+    }
+    double mean() const { return seconds / static_cast<double>(steps); }
+  };
+
   void finish_metrics();
   void finish_checkpoint();
   void report(const Checkpoint& checkpoint, const Written& written);
@@ -83,6 +98,9 @@ class RunWriter {
   std::shared_future<void> metrics_;
   std::optional<Checkpoint> checkpoint_;
   double longest_seconds_ = 0.0;
+  // Since the last checkpoint's report: of steps while one was written, and of others.
+  StepTimes steps_beside_;
+  StepTimes steps_alone_;
 };
 
 }  // namespace lockstep

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,12 +18,15 @@
 #include "lockstep/io/metrics_file.hpp"
 #include "lockstep/optim/schedule.hpp"
 #include "lockstep/train/evaluation.hpp"
+#include "lockstep/train/log_points.hpp"
 #include "lockstep/train/options.hpp"
+#include "lockstep/train/outlook.hpp"
 #include "lockstep/train/progress.hpp"
 #include "lockstep/train/recorder.hpp"
 #include "lockstep/train/run_directory.hpp"
 #include "lockstep/train/run_writer.hpp"
 #include "lockstep/train/step_profiler.hpp"
+#include "lockstep/train/timetable.hpp"
 #include "lockstep/train/training_step.hpp"
 
 namespace lockstep {
@@ -75,15 +77,10 @@ class Trainer {
  private:
   TrainEnd run_epochs();
 
-  // A log point whose sums are under way.
-  struct PendingLogPoint {
-    StepRecord record;
-    TallyReduction sums;
-  };
-
   /// How training ended within the epoch, if it did.
   std::optional<TrainEnd> run_epoch();
-  void finish_epoch();
+  /// Validates, records and saves; stopped early where the validation was.
+  std::optional<TrainEnd> finish_epoch();
   TrainEnd stop_early(const std::string& reason);
   /// As told by max_steps, within an epoch.
   TrainEnd stop_at_max_steps();
@@ -91,7 +88,11 @@ class Trainer {
   /// Throws AgreedError for too many bad steps in a row; the checkpoints stay.
   [[noreturn]] void give_up();
 
-  Evaluation validate();
+  struct Validation {
+    Evaluation result;
+    std::string stop_reason;  // not empty: all ranks left out the rest
+  };
+  Validation validate();
 
   /// A sign of life at the beginning of work that needs no other rank and lasts as long as what is
   /// returned.
@@ -108,17 +109,15 @@ class Trainer {
   void note_outcome(const StepReport& report);
 
   void report_step(const StepReport& report);
-  void start_log_point(const StepReport& report);
   void finish_log_point();
-  void estimate_total_time();
-  void show_progress();
-  double remaining_seconds() const;
+  /// Optimizer steps until this training ends; may be a fraction.
+  double steps_left() const;
 
   /// What this rank asks for after a step. Time is rank 0's to watch.
   Wishes wishes();
-  bool job_ends_soon();
   void write_metrics_file();
   void save_checkpoint();
+  void count_epoch_seconds();
 
   std::int64_t epochs_to_do() const;
   bool max_steps_done() const;
@@ -132,21 +131,15 @@ class Trainer {
   TrainingStep step_;
   StepProfiler profiler_;
   Recorder recorder_;
+  LogPoints log_points_;
+  Outlook outlook_;
+  Timetable timetable_;
   RunWriter writer_;
   StepAgreement agreement_;
-  std::optional<PendingLogPoint> pending_;
-  double last_loss_ = std::numeric_limits<double>::quiet_NaN();
-  std::int64_t steps_here_ = 0;               // optimizer steps of this process
-  bool checkpoint_due_ = false;               // as agreed
-  std::optional<double> seconds_to_job_end_;  // when it was first known
-  // When rank 0 last wrote, and whether it has asked for the next time since.
-  struct {
-    double written = 0.0;
-    bool wished = false;
-  } metrics_time_, checkpoint_time_;
+  std::int64_t steps_here_ = 0;  // optimizer steps of this process
+  bool checkpoint_due_ = false;  // as agreed
   double began_ = 0.0;
-  double first_step_seconds_ = 0.0;  // when the first of them was done
-  double progress_shown_ = 0.0;      // when the progress line was last renewed
+  double counted_until_ = 0.0;  // by the epoch's seconds
 };
 
 }  // namespace lockstep
