@@ -14,11 +14,11 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "lockstep/base/error.hpp"
 #include "lockstep/base/file_descriptor.hpp"
+#include "lockstep/base/wake_event.hpp"
 #include "lockstep/comm/agreement.hpp"
 #include "lockstep/comm/mpi_session.hpp"
 
@@ -121,7 +121,7 @@ class Watchdog::Impl {
 
   std::mutex file_mutex_;
   FileDescriptor file_;
-  FileDescriptor ending_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  WakeEvent ending_;
   std::thread thread_;
 };
 
@@ -140,8 +140,7 @@ Watchdog::Impl::Impl(Communicator& comm, const Topology& topology, WatchdogOptio
 }
 
 Watchdog::Impl::~Impl() {
-  const std::uint64_t one = 1;
-  static_cast<void>(::write(ending_.get(), &one, sizeof one));
+  ending_.set();
   thread_.join();
   own_slot().doing.store(static_cast<std::int64_t>(Doing::left));
   if (speaks_for_node(steady_seconds())) speak();
@@ -212,8 +211,7 @@ void Watchdog::Impl::watch() {
   while (true) {
     own_slot().pulse.fetch_add(1);
     wait_for_news(round_);
-    std::uint64_t ended = 0;
-    if (::read(ending_.get(), &ended, sizeof ended) > 0) return;
+    if (ending_.is_set()) return;
     hear();
     const double now = steady_seconds();
     look(now);
@@ -230,7 +228,7 @@ void Watchdog::Impl::watch() {
 
 void Watchdog::Impl::wait_for_news(double seconds) {
   std::array<pollfd, 2> sources{
-      pollfd{.fd = ending_.get(), .events = POLLIN, .revents = 0},
+      pollfd{.fd = ending_.descriptor(), .events = POLLIN, .revents = 0},
       pollfd{.fd = socket_ ? socket_->descriptor() : -1, .events = POLLIN, .revents = 0}};
   ::poll(sources.data(), sources.size(), std::max(1, static_cast<int>(seconds * 1000.0)));
 }
