@@ -1,5 +1,6 @@
 #include "lockstep/control/job_end.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -21,21 +22,49 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double squeue_deadline = 10.0;  // seconds
+/// The time a command has, unless somebody calls it off before.
+struct Limit {
+  Clock::time_point deadline;
+  const WakeEvent* calls_off;  ///< null: nobody does
 
-/// Reads all that comes until the other end is closed; false past the deadline.
-bool read_until(Clock::time_point deadline, const FileDescriptor& source, std::string& text) {
-  while (true) {
+  /// Waits until `source` (-1: nothing) may be read or `longest` is over; also a signal ends the
+  /// waiting. False where the limit is reached.
+  bool wait(int source, std::chrono::milliseconds longest) const {
     const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    pollfd waiting{.fd = source.get(), .events = POLLIN, .revents = 0};
-    if (left <= 0 || ::poll(&waiting, 1, static_cast<int>(left)) == 0) return false;
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
+    if (left.count() <= 0) return false;
+    const int off = calls_off == nullptr ? -1 : calls_off->descriptor();
+    std::array<pollfd, 2> sources{pollfd{.fd = source, .events = POLLIN, .revents = 0},
+                                  pollfd{.fd = off, .events = POLLIN, .revents = 0}};
+    ::poll(sources.data(), sources.size(), static_cast<int>(std::min(left, longest).count()));
+    return sources[1].revents == 0;
+  }
+};
+
+/// Reads all that comes until the other end is closed; false where the limit is reached first.
+bool read_until(const Limit& limit, const FileDescriptor& source, std::string& text) {
+  while (limit.wait(source.get(), std::chrono::hours(1))) {
     std::array<char, 512> part{};
     const ssize_t count = ::read(source.get(), part.data(), part.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return true;
-    text.append(part.data(), static_cast<std::size_t>(count));
+    if (count == 0) return true;
+    if (count > 0) {
+      text.append(part.data(), static_cast<std::size_t>(count));
+    } else if (errno != EAGAIN && errno != EINTR) {
+      return false;
+    }
   }
+  return false;
+}
+
+/// The status a child ends with; nothing where the limit is reached first.
+std::optional<int> status_until(const Limit& limit, pid_t child) {
+  do {
+    int status = 0;
+    const pid_t ended = ::waitpid(child, &status, WNOHANG);
+    if (ended == child) return status;
+    if (ended < 0 && errno != EINTR) return std::nullopt;
+  } while (limit.wait(-1, std::chrono::milliseconds(10)));
+  return std::nullopt;
 }
 
 std::optional<pid_t> start(const std::vector<std::string>& command, int output) {
@@ -81,33 +110,47 @@ std::optional<double> parse_job_end(std::string_view text) {
 }
 
 std::optional<std::string> output_of(const std::vector<std::string>& command,
-                                     double deadline_seconds) {
-  const auto deadline =
-      Clock::now() + std::chrono::milliseconds(static_cast<std::int64_t>(deadline_seconds * 1e3));
+                                     double deadline_seconds, const WakeEvent* calls_off) {
+  const Limit limit{
+      Clock::now() + std::chrono::milliseconds(static_cast<std::int64_t>(deadline_seconds * 1e3)),
+      calls_off};
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return std::nullopt;
   const FileDescriptor source(ends[0]);
   FileDescriptor sink(ends[1]);
+  // A read must not wait where a signal ended the waiting for something to read.
+  if (::fcntl(source.get(), F_SETFL, O_NONBLOCK) != 0) return std::nullopt;
   const std::optional<pid_t> child = start(command, sink.get());
   sink.reset();
   if (!child) return std::nullopt;
   std::string text;
-  const bool in_time = read_until(deadline, source, text);
-  if (!in_time) ::kill(-*child, SIGKILL);
-  int status = 0;
-  while (::waitpid(*child, &status, 0) < 0 && errno == EINTR) continue;
-  if (!in_time || !WIFEXITED(status) || WEXITSTATUS(status) != 0) return std::nullopt;
+  std::optional<int> status;
+  if (read_until(limit, source, text)) status = status_until(limit, *child);
+  if (!status) {
+    ::kill(-*child, SIGKILL);
+    while (::waitpid(*child, nullptr, 0) < 0 && errno == EINTR) continue;
+  }
+  if (!status || !WIFEXITED(*status) || WEXITSTATUS(*status) != 0) return std::nullopt;
   return text;
 }
 
-std::function<std::optional<double>()> job_end_question(const SlurmEnvironment& slurm) {
+JobEnd::Question job_end_question(const SlurmEnvironment& slurm, double deadline_seconds) {
   if (!slurm.in_job()) return {};
-  return [job = *slurm.job_id, told = slurm.job_end_time]() -> std::optional<double> {
+  // The plain number of one of an array's tasks is also the array's, of which squeue lists all.
+  const bool in_array = slurm.array_job_id && slurm.array_task_id;
+  const std::string job =
+      in_array ? *slurm.array_job_id + "_" + *slurm.array_task_id : *slurm.job_id;
+  return [job, told = slurm.job_end_time,
+          deadline_seconds](const WakeEvent& calls_off) mutable -> std::optional<double> {
     // env: a user's SLURM_TIME_FORMAT would change the answer's form.
     const auto text = output_of({"env", "SLURM_TIME_FORMAT=standard", "squeue", "--noheader",
                                  "--jobs=" + job, "--format=%e"},
-                                squeue_deadline);
-    if (text) return parse_job_end(*text);
+                                deadline_seconds, &calls_off);
+    const std::optional<double> answer = text ? parse_job_end(*text) : std::nullopt;
+    if (answer) {
+      told.reset();  // from now on squeue knows better, also while it is silent
+      return answer;
+    }
     if (told) return static_cast<double>(*told);
     return std::nullopt;
   };
@@ -121,23 +164,14 @@ JobEnd::JobEnd(Question question, double interval_seconds)
 
 JobEnd::~JobEnd() {
   if (!thread_.joinable()) return;
-  {
-    const std::lock_guard lock(mutex_);
-    ending_ = true;
-  }
-  changed_.notify_one();
+  ending_.set();
   thread_.join();
 }
 
 void JobEnd::ask_regularly(double interval_seconds) {
-  std::unique_lock lock(mutex_);
-  while (!ending_) {
-    lock.unlock();
-    if (const std::optional<double> answer = question_()) seconds_.store(*answer);
-    lock.lock();
-    changed_.wait_for(lock, std::chrono::duration<double>(interval_seconds),
-                      [this] { return ending_; });
-  }
+  do {
+    if (const std::optional<double> answer = question_(ending_)) seconds_.store(*answer);
+  } while (!ending_.wait_for(interval_seconds));
 }
 
 }  // namespace lockstep
