@@ -3,12 +3,13 @@
 #include <vector>
 
 #include "lockstep/base/error.hpp"
+#include "lockstep/comm/agreement.hpp"
 
 namespace lockstep {
 
 std::string common_fingerprint(Communicator& comm, const Dataset& dataset) {
-  const std::vector<std::string> prints =
-      all_gather_text(comm, fingerprint(dataset), "fingerprints of the data");
+  const std::string own = agreed(comm, [&] { return fingerprint(dataset); });
+  const std::vector<std::string> prints = all_gather_text(comm, own, "fingerprints of the data");
   for (std::size_t rank = 1; rank < prints.size(); ++rank) {
     if (prints[rank] != prints[0]) {
       throw UsageError("read " + dataset.name(),
