@@ -34,8 +34,7 @@ std::filesystem::path named_checkpoint(const TrainOptions& options, const RunDir
                      "--resume_from auto goes on with that run; another --output_dir starts a "
                      "branch; --overwrite removes it");
   }
-  const auto absolute = std::filesystem::weakly_canonical(path);
-  if (absolute.parent_path() == std::filesystem::weakly_canonical(directory.checkpoints())) {
+  if (directory.would_remove(path)) {
     throw UsageError("resume from " + path.string(),
                      "overwriting " + directory.path().string() + " would remove the checkpoint",
                      "choose another --output_dir");

@@ -1,8 +1,10 @@
 #include "lockstep/train/run_directory.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <system_error>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 #include <unistd.h>
@@ -48,16 +50,29 @@ void RunDirectory::create() const {
   make(checkpoints_, checkpoints_.parent_path() == path_ ? "output_dir" : "checkpoint_dir");
 }
 
-void RunDirectory::remove_run() const {
-  for (const char* name : written) {
-    std::error_code status;
-    std::filesystem::remove_all(path_ / name, status);
-    if (status) throw Error("remove " + (path_ / name).string(), status.message());
+std::vector<std::filesystem::path> RunDirectory::written_paths() const {
+  std::vector<std::filesystem::path> paths;
+  for (const char* name : written) paths.push_back(path_ / name);
+  for (CheckpointEntry& entry : CheckpointStore(checkpoints_).list()) {
+    paths.push_back(std::move(entry.path));
   }
-  for (const CheckpointEntry& entry : CheckpointStore(checkpoints_).list()) {
+  return paths;
+}
+
+bool RunDirectory::would_remove(const std::filesystem::path& path) const {
+  const std::filesystem::path asked = std::filesystem::weakly_canonical(path);
+  const auto holds = [&](const std::filesystem::path& removed) {
+    const std::filesystem::path whole = std::filesystem::weakly_canonical(removed);
+    return std::ranges::mismatch(whole, asked).in1 == whole.end();
+  };
+  return std::ranges::any_of(written_paths(), holds);
+}
+
+void RunDirectory::remove_run() const {
+  for (const std::filesystem::path& path : written_paths()) {
     std::error_code status;
-    std::filesystem::remove(entry.path, status);
-    if (status) throw Error("remove " + entry.path.string(), status.message());
+    std::filesystem::remove_all(path, status);
+    if (status) throw Error("remove " + path.string(), status.message());
   }
 }
 

@@ -72,6 +72,15 @@ class Resume(harness.RunTestCase):
         self.train(1, "branch", "--epochs", 4, "--resume_from", first)
         self.assert_same_datasets(self.checkpoint("straight"), self.checkpoint("branch"))
 
+    def test_a_checkpoint_that_overwriting_would_remove_is_not_resumed_from(self):
+        self.train(1, "run", "--epochs", 2, "--stop_after_epochs", 1)
+        before = harness.tree_digest(self.directory)
+        for elsewhere in ([], ["--checkpoint_dir", self.directory / "elsewhere"]):
+            result = self.train(1, "run", "--epochs", 2, *elsewhere, "--overwrite", "--resume_from",
+                                self.checkpoint("run"), expect=2)
+            self.assertIn("would remove the checkpoint", result.stderr)
+            self.assertEqual(harness.tree_digest(self.directory), before)
+
     def test_finished_run_says_so_and_is_not_touched(self):
         self.train(2, "run", "--epochs", 2)
         before = harness.tree_digest(self.directory)

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace lockstep {
 
@@ -33,8 +34,14 @@ class RunDirectory {
   /// Removes what a run wrote, by name, and nothing else; of a checkpoint directory elsewhere, the
   /// checkpoints. Throws Error where that fails.
   void remove_run() const;
+  /// Whether remove_run() would remove the file `path`, perhaps by other links, or a directory it
+  /// is in.
+  bool would_remove(const std::filesystem::path& path) const;
 
  private:
+  /// What remove_run() removes, files and whole directories, whether they are there or not.
+  std::vector<std::filesystem::path> written_paths() const;
+
   std::filesystem::path path_;
   std::filesystem::path checkpoints_;
 };

@@ -64,6 +64,30 @@ TEST_F(RunDirectoryTest, KnowsCheckpointsElsewhereAndRemovesThemAlone) {
   EXPECT_TRUE(std::filesystem::exists(elsewhere / "notes.md"));
 }
 
+TEST_F(RunDirectoryTest, KnowsWhatRemovingARunWouldRemove) {
+  const std::filesystem::path elsewhere = path_ / "elsewhere";
+  const RunDirectory directory(path_ / "run", elsewhere);
+  directory.create();
+  std::filesystem::create_directories(path_ / "run" / "checkpoints");
+  const auto touched = [](const std::filesystem::path& path) {
+    std::ofstream(path) << "";
+    return path;
+  };
+  const auto gone = {touched(elsewhere / "step_000000000001.h5"),
+                     touched(path_ / "run" / "checkpoints" / "step_000000000002.h5"),
+                     touched(path_ / "run" / "checkpoints" / "mine.h5"),
+                     touched(directory.metrics())};
+  const auto kept = {touched(elsewhere / "mine.h5"), touched(path_ / "run" / "checkpoints.h5"),
+                     touched(path_ / "step_000000000001.h5")};
+  std::filesystem::create_directory_symlink(path_ / "run", path_ / "link");
+  EXPECT_TRUE(directory.would_remove(path_ / "link" / "checkpoints" / "mine.h5"));
+  for (const auto& path : gone) EXPECT_TRUE(directory.would_remove(path)) << path;
+  for (const auto& path : kept) EXPECT_FALSE(directory.would_remove(path)) << path;
+  directory.remove_run();
+  for (const auto& path : gone) EXPECT_FALSE(std::filesystem::exists(path)) << path;
+  for (const auto& path : kept) EXPECT_TRUE(std::filesystem::exists(path)) << path;
+}
+
 TEST(StopNote, IsJsonForJobScripts) {
   const auto json = nlohmann::json::parse(json_text({"SIG\"TERM", 12, true}));
   EXPECT_EQ(json["reason"], "SIG\"TERM");
