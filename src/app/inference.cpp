@@ -95,10 +95,15 @@ TrainedRun load_trained_run(const CommandContext& context, InferenceSettings& se
   Communicator& world = context.session.world();
   const OpenCheckpoint reader = agreed(
       world, [&] { return chosen_checkpoint(settings.checkpoint, world, files, context.log); });
-  agreed(world, [&] {
-    settings.run.configuration().apply_stored(settings_of_run(*reader), reader->path().string());
-    settings.run.configuration().validate();
+  const std::vector<std::string> unknown = agreed(world, [&] {
+    Configuration& configuration = settings.run.configuration();
+    auto names = configuration.apply_stored(settings_of_run(*reader), reader->path().string());
+    configuration.validate();
+    return names;
   });
+  if (!unknown.empty() && world.rank() == 0) {
+    context.log.warn(reader->path().string() + ": " + unknown_settings_text(*reader, unknown));
+  }
   TrainedRun run;
   run.checkpoint = reader->path();
   run.job = join_job(context, settings.run.train);

@@ -23,7 +23,7 @@ StoredSettings provenance_of(const CommandContext& context, const Job& job,
                              const PrecisionChoice& precision, const std::string& data) {
   const std::time_t now = std::time(nullptr);
   return {
-      {"lockstep_version", std::string(version())},
+      {provenance_version, std::string(version())},
       {"libtorch_version", TORCH_VERSION},
       {"mpi_version", MpiSession::library_version()},
       {"hdf5_version", hdf5_version()},

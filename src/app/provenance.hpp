@@ -16,12 +16,13 @@ StoredSettings provenance_of(const CommandContext& context, const Job& job,
 
 /// Names of the entries that a resumed run compares: what makes a difference bit for bit.
 inline constexpr const char* provenance_data = "data_fingerprint";
+inline constexpr const char* provenance_version = "lockstep_version";
 inline constexpr const char* provenance_ranks = "world_size";
 /// How images were normalised: ImageTransform::normalization_text().
 inline constexpr const char* provenance_normalization = "normalization";
 /// Those that a difference of makes sums be formed in another order.
 inline constexpr std::array bitwise_provenance{provenance_ranks,  "threads_per_rank", "nodes",
                                                "precision",       "libtorch_version", "mpi_version",
-                                               "lockstep_version"};
+                                               provenance_version};
 
 }  // namespace lockstep

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <system_error>
 
+#include "lockstep/base/text.hpp"
+#include "lockstep/base/version.hpp"
 #include "lockstep/comm/agreement.hpp"
 #include "lockstep/io/checkpoint_store.hpp"
 
@@ -91,13 +93,27 @@ OpenCheckpoint checkpoint_to_resume(const TrainOptions& options, const RunDirect
   return {};
 }
 
+std::string unknown_settings_text(const CheckpointReader& reader,
+                                  const std::vector<std::string>& unknown) {
+  const std::optional<std::string> writer =
+      value_of(reader.settings("/provenance"), provenance_version);
+  return "it was written by Lockstep " + writer.value_or("of an unknown version") +
+         " with settings that this program (" + std::string(version()) +
+         ") does not know: " + joined(unknown, ", ");
+}
+
 void adopt_configuration(const CheckpointReader& reader, RunSettings& settings) {
   Configuration& configuration = settings.configuration();
   Settings trajectory;
   for (const auto& setting : reader.settings("/config")) {
     if (!may_change_on_resume(setting.first)) trajectory.push_back(setting);
   }
-  configuration.apply_stored(trajectory, reader.path().string());
+  const auto unknown = configuration.apply_stored(trajectory, reader.path().string());
+  if (!unknown.empty()) {
+    throw UsageError("resume from " + reader.path().string(),
+                     unknown_settings_text(reader, unknown),
+                     "go on with the version that wrote it");
+  }
   configuration.validate();
   std::string differences;
   for (const auto& [name, value] : configuration.stored()) {

@@ -40,9 +40,14 @@ OpenCheckpoint open_newest_checkpoint(const std::filesystem::path& checkpoints, 
 OpenCheckpoint checkpoint_to_resume(const TrainOptions& options, const RunDirectory& directory,
                                     IoThread& io, Communicator& io_comm, Log& log);
 
+/// Says that the checkpoint's run had these settings, which this program does not know, and which
+/// version wrote it. Not collective.
+std::string unknown_settings_text(const CheckpointReader& reader,
+                                  const std::vector<std::string>& unknown);
+
 /// Takes over what the checkpoint's run was configured with where nothing else is said, and throws
-/// UsageError, listing all, where a setting that the trajectory depends on differs; with
-/// new_horizon epochs may. Not collective.
+/// UsageError, listing all, where a setting that the trajectory depends on differs, with
+/// new_horizon but for epochs, or is not known. Not collective.
 void adopt_configuration(const CheckpointReader& reader, RunSettings& settings);
 
 /// Whether the checkpoint's run trained on other data than this, which is a UsageError unless

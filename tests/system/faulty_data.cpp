@@ -50,6 +50,11 @@ class FaultyDataset : public Dataset {
 
 class FaultyBuilder : public SyntheticBuilder {
  public:
+  FieldTable fields() override {
+    FieldTable table = SyntheticBuilder::fields();
+    table.push_back(field("faulty_setting", setting_, "a setting that no other program has"));
+    return table;
+  }
   Splits build(IoThread& io, Communicator& comm, std::uint64_t seed) const override {
     Splits splits = SyntheticBuilder::build(io, comm, seed);
     splits.training = std::make_unique<FaultyDataset>(std::move(splits.training));
@@ -57,6 +62,9 @@ class FaultyBuilder : public SyntheticBuilder {
     if (comm.rank() == number_in("FAULTY_INTERRUPTED_RANK")) std::raise(SIGINT);
     return splits;
   }
+
+ private:
+  std::int64_t setting_ = 1;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@ import json
 import math
 import os
 import signal
+import subprocess
 
 import h5py
 import numpy as np
@@ -168,6 +169,23 @@ class Resume(harness.RunTestCase):
                             "--momentum", "0.5", expect=2)
         self.assertIn("lr = 0.5", result.stderr)
         self.assertIn("momentum = 0.5", result.stderr)
+
+    def test_settings_that_this_program_does_not_know_are_named_with_the_version(self):
+        other = os.environ["LOCKSTEP_FAULTY_PROGRAM"]
+        made = subprocess.run(
+            harness.command(1, *harness.SMALL, "--epochs", 2, "--stop_after_epochs", 1,
+                            "--output_dir", self.directory / "run", program=other),
+            env=harness.environment(), capture_output=True, text=True, timeout=harness.DEADLINE)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        with h5py.File(self.checkpoint("run")) as file:
+            version = file["provenance"].attrs["lockstep_version"]
+        said = f"written by Lockstep {version} with settings that this program ({version}) does " \
+               "not know: faulty_setting"
+        result = self.train(2, "run", "--epochs", 2, "--resume_from", "auto", expect=2)
+        self.assertIn(said, result.stderr)
+        result = harness.run(2, "--checkpoint", self.directory / "run", name="eval")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual((result.stdout + result.stderr).count(said), 1)
 
     def test_a_damaged_newest_checkpoint_is_skipped_and_named(self):
         self.train(1, "straight", "--epochs", 4)

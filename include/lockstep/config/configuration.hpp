@@ -70,7 +70,8 @@ class Configuration {
   /// Gives settings that still have their default the values of a stored configuration (from a
   /// checkpoint, say), so it may come before or after read(). `origin` is shown as theirs. Bad
   /// values are kept for validate(). Returns the stored names that are no settings now.
-  std::vector<std::string> apply_stored(const StoredSettings& stored, const std::string& origin);
+  [[nodiscard]] std::vector<std::string> apply_stored(const StoredSettings& stored,
+                                                      const std::string& origin);
 
   /// Throws one UsageError with a line for each thing that reading found wrong or a check says.
   void validate() const;

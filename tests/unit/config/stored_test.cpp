@@ -69,7 +69,8 @@ TEST(ApplyStored, FillsWhatNoStrongerSourceSets) {
 
 TEST(ApplyStored, GivesWayToWhatIsReadLater) {
   Example example;
-  example.config.apply_stored({{"batch_size", "16"}, {"lr", "0.25"}}, "step_7.h5");
+  EXPECT_EQ(example.config.apply_stored({{"batch_size", "16"}, {"lr", "0.25"}}, "step_7.h5").size(),
+            0U);
   example.read({"--batch_size", "8"});
   EXPECT_EQ(example.batch_size, 8);
   EXPECT_EQ(example.lr, 0.25);
@@ -87,7 +88,7 @@ TEST(ApplyStored, ReturnsNamesThatAreUnknownNow) {
 TEST(ApplyStored, ReportsValuesThatAreBadNow) {
   Example example;
   example.read({"--batch_size", "0"});
-  example.config.apply_stored({{"lr", "-1"}}, "step_7.h5");
+  EXPECT_EQ(example.config.apply_stored({{"lr", "-1"}}, "step_7.h5").size(), 0U);
   EXPECT_EQ(example.wrong(),
             "2 errors\n"
             "  command line: --batch_size: '0' is out of range; must be at least 1\n"
