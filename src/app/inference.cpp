@@ -118,13 +118,14 @@ TrainedRun load_trained_run(const CommandContext& context, InferenceSettings& se
   run.model = agreed(world, [&] {
     return build_model(settings.run, *run.data.training, run.precision.precision);
   });
-  try {
-    restore_model(*reader, files.io, *run.model,
-                  /*averaged=*/settings.run.train.ema_decay > 0.0);
-  } catch (const AgreedError& error) {
-    throw AgreedError(ExitCode::usage, error.attempted(), error.reason(),
-                      "leave the network's settings to the checkpoint");
-  }
+  const bool averaged = settings.run.train.ema_decay > 0.0;
+  agreed(world, [&] {
+    const std::string misfit = model_misfit(*reader, *run.model, averaged);
+    if (misfit.empty()) return;
+    throw UsageError("use the network of " + reader->path().string(), misfit,
+                     "leave the network's settings to the checkpoint");
+  });
+  restore_model(*reader, files.io, *run.model, averaged);
   return run;
 }
 

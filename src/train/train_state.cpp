@@ -270,6 +270,19 @@ LoopState read_loop_state(ArrayFileReader& reader, IoThread& io) {
   return loop;
 }
 
+std::string model_misfit(const ArrayFileReader& reader, const Model& model, bool averaged) {
+  for (const NamedTensor& named :
+       tensors_in(averaged ? average_group : model_group, model.parameters(), model)) {
+    const ArrayTarget target = target_of(named.name, named.tensor);
+    const ArrayInfo* found = reader.find(target.path);
+    if (found != nullptr && found->dtype == target.dtype && found->shape == target.shape) continue;
+    return target.path + " is to be " + description_of(target.dtype, target.shape) + ", but " +
+           (found == nullptr ? "is not there"
+                             : "the file holds " + description_of(found->dtype, found->shape));
+  }
+  return {};
+}
+
 void restore_model(ArrayFileReader& reader, IoThread& io, Model& model, bool averaged) {
   restore_tensors(reader, io,
                   tensors_in(averaged ? average_group : model_group, model.parameters(), model));

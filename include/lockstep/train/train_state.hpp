@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "lockstep/comm/communicator.hpp"
@@ -44,6 +45,10 @@ std::int64_t restore_state(ArrayFileReader& reader, IoThread& io, Communicator& 
 
 /// Of the loop's state, what all ranks had in common. Collective.
 LoopState read_loop_state(ArrayFileReader& reader, IoThread& io);
+
+/// The first of the model's tensors that `reader` does not hold with that dtype and shape, and what
+/// it holds; empty where restore_model() finds all that it needs. Not collective.
+std::string model_misfit(const ArrayFileReader& reader, const Model& model, bool averaged);
 
 /// Sets only the model's parameters and buffers; `averaged`: to the average of the weights, which
 /// the checkpoint must hold. Collective.

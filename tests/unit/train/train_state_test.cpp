@@ -165,5 +165,24 @@ TEST_F(TrainState, ThatDoesNotFitNamesTheTensorOnAllRanks) {
   EXPECT_NE(error.find("/model/fc.weight"), std::string::npos) << error;
 }
 
+TEST_F(TrainState, OfAnotherNetworkIsToldBeforeItIsRead) {
+  Replica replica = small_replica(1);
+  save(replica, {});
+  std::optional<CheckpointReader> reader;
+  io_.run([&] { reader.emplace(file(), comm()); });
+  EXPECT_EQ(model_misfit(*reader, replica.model(), /*averaged=*/false), "");
+  EXPECT_EQ(model_misfit(*reader, replica.model(), /*averaged=*/true), "");
+  EXPECT_EQ(model_misfit(*reader, SmallModel(1, 4), /*averaged=*/false),
+            "/model/fc.weight is to be float32 [4, 4], but the file holds float32 [3, 4]");
+  io_.run([&] { reader.reset(); });
+
+  Replica without_average(std::make_unique<SmallModel>(1), test::sgd("0.9"), {});
+  save(without_average, {});
+  io_.run([&] { reader.emplace(file(), comm()); });
+  EXPECT_EQ(model_misfit(*reader, replica.model(), /*averaged=*/true),
+            "/ema/fc.weight is to be float32 [3, 4], but is not there");
+  io_.run([&] { reader.reset(); });
+}
+
 }  // namespace
 }  // namespace lockstep
