@@ -192,15 +192,15 @@ class RequeueTest(unittest.TestCase):
         self.assertEqual(self.note()["reason"], "SIGTERM")
         self.assertNotIn("requeueing", (self.directory / "job-4294967294.out").read_text())
 
-    def fake_program(self, step):
-        """A program that stops early at once, as it says always after the same step."""
+    def fake_program(self, step, code=75):
+        """A program that ends at once, as it says always after the same step."""
         path = self.directory / "program.sh"
         path.write_text("#!/usr/bin/env bash\n"
                         f"if [[ $* = *--print_config* ]]; then echo 'output_dir  = {self.directory}"
                         "/run  # command line'; exit; fi\n"
                         f"mkdir -p {self.directory}/run\n"
                         f"echo '{{\"step\": {step}, \"restart\": true}}' >{self.directory}"
-                        "/run/stop.json\necho ran; exit 75\n")
+                        f"/run/stop.json\necho ran; exit {code}\n")
         path.chmod(path.stat().st_mode | stat.S_IXUSR)
         return path
 
@@ -221,6 +221,13 @@ class RequeueTest(unittest.TestCase):
         self.wait(lambda: self.job(job).get("JobState") == "FAILED", "failed job")
         self.assertIn("not requeued: restarted 0 times (MAX_RESTARTS)", self.said())
         self.assertEqual(self.job(job)["ExitCode"], "75:0")
+
+    def test_wrong_usage_is_not_tried_again_whatever_an_older_stop_says(self):
+        job = self.submit("--output_dir", "run", program=self.fake_program(7, code=2))
+        self.wait(lambda: self.job(job).get("JobState") == "FAILED", "failed job")
+        self.assertIn("exit code 2: wrong usage", self.said())
+        self.assertNotIn("requeueing", self.said())
+        self.assertEqual(self.job(job)["Restarts"], "0")
 
 
 def give_up(number, _):
