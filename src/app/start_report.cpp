@@ -19,8 +19,11 @@ std::string data_text(const Dataset* dataset) {
 
 std::string batch_text(const BatchOptions& options, const BatchPlan& plan, int ranks) {
   std::string text = counted(plan.global_batch, "sample");
+  const std::int64_t product = options.batch_size * ranks * plan.grad_accum_steps;
   if (options.global_batch_size) {
     text += ", as global_batch_size says";
+  } else if (product != plan.global_batch) {
+    text += ", as the run had before";
   } else {
     text += fmt::format(" = batch_size {} x {}", options.batch_size, counted(ranks, "rank"));
     if (plan.grad_accum_steps > 1) {

@@ -38,6 +38,10 @@ class Elastic(harness.RunTestCase):
                                 "--max_steps", until)
             self.assertIn("will not be bitwise", result.stdout)
             self.assertIn(f"and is {ranks}", result.stdout)
+            self.assertIn("global batch: 16 samples" + {
+                1: " = batch_size 8 x 1 rank x 2 accumulation steps; at most 8 a rank",
+                2: " = batch_size 8 x 2 ranks; at most 8 a rank",
+                3: ", as the run had before; at most 6 a rank"}[ranks], result.stdout)
             # Of one rank to three, two have no state; of three to two, and two to one, none is new.
             self.assertEqual(result.stdout.count("ranks 1 to 2 begin their random numbers anew, "
                                                  "since the checkpoint is of 1 rank"), ranks == 3)
