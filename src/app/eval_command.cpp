@@ -28,7 +28,7 @@ ExitCode eval_command(const CommandContext& context) {
   InferenceSettings settings(group);
   if (read_settings(context, settings.run.configuration())) return ExitCode::success;
 
-  Files files{.io = {}, .comm = world.duplicate("files")};
+  Files files{.comm = world.duplicate("files")};
   const TrainedRun run = load_trained_run(context, settings, files);
   agreed(world, [&] {
     if (run.data.validation) return;

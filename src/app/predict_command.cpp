@@ -70,7 +70,7 @@ ExitCode predict_command(const CommandContext& context) {
     if (world.rank() == 0) check_target(path);
   });
 
-  Files files{.io = {}, .comm = world.duplicate("files")};
+  Files files{.comm = world.duplicate("files")};
   const TrainedRun run = load_trained_run(context, settings.inference, files);
   const Dataset* dataset = agreed(world, [&] { return &chosen_split(run, settings.split); });
   const Predictions mine =

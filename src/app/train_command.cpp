@@ -150,8 +150,8 @@ ExitCode train_command(const CommandContext& context) {
   start_guard(context, settings.train, job);
   Guard& guard = context.guard;
   guard.stage(Phase::setup);
-  Files files{.io = IoThread([&guard] { guard.heartbeat.io_moved(); }),
-              .comm = world.duplicate("files")};
+  Files files{.comm = world.duplicate("files"),
+              .io = IoThread([&guard] { guard.heartbeat.io_moved(); })};
   const RunDirectory directory = run_directory(settings.train);
   RunLock lock(context, directory);
   std::optional<ResumePoint> resume = find_resume_point(context, settings, files);

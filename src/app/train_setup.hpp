@@ -30,10 +30,11 @@ struct ResumePoint {
   LoopState loop;  ///< what all ranks had in common
 };
 
-/// Where files are read and written: one thread a rank, with a communicator of its own.
+/// Where files are read and written: one thread a rank, with a communicator of its own, which
+/// outlives it.
 struct Files {
-  IoThread io;
   std::unique_ptr<Communicator> comm;
+  IoThread io{};
 };
 
 /// The checkpoint that the options ask for, if they ask for one and there is one. The settings that

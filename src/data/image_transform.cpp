@@ -70,16 +70,16 @@ void ImageTransform::apply(const AugmentationDraw& draw, std::span<const float> 
         std::fill_n(row, shape.width, shift);
         continue;
       }
-      const float* const source =
-          image.data() + (channel * shape.height + source_y) * shape.width + right;
+      const float* const source = image.data() + (channel * shape.height + source_y) * shape.width;
       if (draw.mirrored) {
         const std::int64_t end = shape.width - 1;
         std::fill_n(row, shape.width - last, shift);
-        for (std::int64_t x = first; x < last; ++x) row[end - x] = scale * source[x] + shift;
+        for (std::int64_t x = first; x < last; ++x)
+          row[end - x] = scale * source[x + right] + shift;
         std::fill_n(row + shape.width - first, first, shift);
       } else {
         std::fill_n(row, first, shift);
-        for (std::int64_t x = first; x < last; ++x) row[x] = scale * source[x] + shift;
+        for (std::int64_t x = first; x < last; ++x) row[x] = scale * source[x + right] + shift;
         std::fill_n(row + last, shape.width - last, shift);
       }
     }

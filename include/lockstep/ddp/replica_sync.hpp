@@ -23,7 +23,7 @@ std::vector<at::Tensor> replica_tensors(const FlatParameters& parameters,
                                         const FlatBuffers& buffers);
 
 /// Whether all ranks hold bitwise the same in `tensors`, by comparing hashes: one small message.
-/// For tests and for a debugging option. Collective; the answer is the same on all ranks.
+/// For tests. Collective; the answer is the same on all ranks.
 bool replicas_equal(std::span<const at::Tensor> tensors, Communicator& comm);
 
 }  // namespace lockstep
