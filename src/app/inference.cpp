@@ -1,6 +1,5 @@
 #include "app/inference.hpp"
 
-#include <set>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -11,6 +10,7 @@
 
 #include "app/provenance.hpp"
 #include "app/resume.hpp"
+#include "app/setting_names.hpp"
 
 namespace lockstep {
 namespace {
@@ -76,13 +76,10 @@ InferenceSettings::InferenceSettings(const std::string& group)
 }
 
 std::string InferenceSettings::help_text() const {
-  // Of the others the checkpoint decides, or they are about training.
-  const std::set<std::string_view> used{"batch_size", "use_amp",      "amp_dtype",   "ema_decay",
-                                        "threads",    "allow_single", "num_workers", "prefetch"};
-  const std::set<std::string_view> only_in_training{"crop_padding", "horizontal_flip"};
+  using namespace setting_names;
   const auto shows = [&](std::string_view group, std::string_view name) {
-    return group == group_ || used.contains(name) ||
-           (group == "Data" && !only_in_training.contains(name));
+    return group == group_ || contains(used_in_inference, name) ||
+           (group == "Data" && !contains(only_in_training, name));
   };
   return "Settings that are not given are those the checkpoint's run had. Those of `lockstep "
          "train`\n"

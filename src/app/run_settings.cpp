@@ -1,7 +1,5 @@
 #include "lockstep/app/run_settings.hpp"
 
-#include <algorithm>
-#include <array>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -10,6 +8,8 @@
 #include "lockstep/base/error.hpp"
 #include "lockstep/base/text.hpp"
 #include "lockstep/control/fault_injector.hpp"
+
+#include "app/setting_names.hpp"
 
 namespace lockstep {
 namespace {
@@ -136,38 +136,7 @@ ReplicaOptions RunSettings::replica_options(const Precision& precision) const {
 }
 
 bool may_change_on_resume(const std::string& name) {
-  constexpr std::array<std::string_view, 31> free{"output_dir",
-                                                  "checkpoint_dir",
-                                                  "run_name",
-                                                  "resume_from",
-                                                  "overwrite",
-                                                  "stop_after_epochs",
-                                                  "max_steps",
-                                                  "max_skipped_steps",
-                                                  "eval_every",
-                                                  "save_every",
-                                                  "save_every_steps",
-                                                  "save_every_minutes",
-                                                  "keep_last",
-                                                  "keep_every",
-                                                  "keep_best",
-                                                  "checkpoint_write",
-                                                  "log_interval",
-                                                  "metrics_interval",
-                                                  "enable_profiling",
-                                                  "threads",
-                                                  "allow_single",
-                                                  "num_workers",
-                                                  "prefetch",
-                                                  "train_data",
-                                                  "val_data",
-                                                  "on_resize",
-                                                  "new_horizon",
-                                                  "new_data",
-                                                  "hang_timeout",
-                                                  "stop_margin",
-                                                  "fault"};
-  return std::find(free.begin(), free.end(), name) != free.end();
+  return setting_names::contains(setting_names::free_on_resume, name);
 }
 
 }  // namespace lockstep

@@ -2,6 +2,7 @@
 
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "lockstep/comm/agreement.hpp"
@@ -11,21 +12,18 @@
 
 #include "app/guard.hpp"
 #include "app/provenance.hpp"
+#include "app/setting_names.hpp"
 
 namespace lockstep {
 namespace {
 
-/// The configuration as a file, but for what is meant for one start only: read back, it must not
-/// remove or resume a run that nobody spoke of.
+/// The configuration as a file, but for what is meant for one start only.
 std::string repeatable_ini(const Configuration& configuration) {
   std::istringstream lines(configuration.ini_text());
   std::string text;
   for (std::string line; std::getline(lines, line);) {
-    const bool once = line.starts_with("overwrite ") || line.starts_with("resume_from ") ||
-                      line.starts_with("stop_after_epochs ") || line.starts_with("max_steps ") ||
-                      line.starts_with("new_horizon ") || line.starts_with("new_data ") ||
-                      line.starts_with("fault ");
-    if (!once) text += line + "\n";
+    const std::string_view name = std::string_view(line).substr(0, line.find(' '));
+    if (!setting_names::contains(setting_names::for_one_start, name)) text += line + "\n";
   }
   return text;
 }
