@@ -1,8 +1,5 @@
 #include "lockstep/base/philox.hpp"
 
-#include <cmath>
-#include <numbers>
-
 namespace lockstep {
 namespace {
 
@@ -44,17 +41,6 @@ std::uint32_t PhiloxStream::next_uint32() {
     used_ = 0;
   }
   return block_[used_++];
-}
-
-double PhiloxStream::next_uniform() {
-  const std::uint64_t upper = next_uint32() >> 5U;  // 27 bits
-  const std::uint64_t lower = next_uint32() >> 6U;  // 26 bits
-  return static_cast<double>((upper << 26U) | lower) * 0x1.0p-53;
-}
-
-double PhiloxStream::next_normal() {
-  const double radius = std::sqrt(-2.0 * std::log1p(-next_uniform()));
-  return radius * std::cos(2.0 * std::numbers::pi * next_uniform());
 }
 
 }  // namespace lockstep

@@ -31,10 +31,6 @@ std::vector<int> affinity_cpus() {
   }
 }
 
-std::int64_t affinity_cpu_count() {
-  return std::ssize(affinity_cpus());
-}
-
 std::string cpu_list_text(std::span<const int> cpus) {
   std::string text;
   for (std::size_t first = 0; first < cpus.size();) {

@@ -18,10 +18,6 @@ class PhiloxStream {
   PhiloxStream(std::uint64_t seed, std::uint64_t coordinate, std::uint32_t stream = 0);
 
   std::uint32_t next_uint32();
-  /// Uniform in [0, 1), 53 random bits.
-  double next_uniform();
-  /// Standard normal, by the Box-Muller transform; uses two uniform draws.
-  double next_normal();
 
  private:
   std::array<std::uint32_t, 4> counter_;

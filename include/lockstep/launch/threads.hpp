@@ -11,9 +11,6 @@ namespace lockstep {
 /// The CPUs that this process may run on (sched_getaffinity), ascending. Throws Error.
 std::vector<int> affinity_cpus();
 
-/// How many those are.
-std::int64_t affinity_cpu_count();
-
 /// CPUs as "0-3,8": equal sets have equal texts, so ranks can compare theirs.
 std::string cpu_list_text(std::span<const int> cpus);
 

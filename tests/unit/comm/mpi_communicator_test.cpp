@@ -136,11 +136,12 @@ TEST(MpiCommunicator, TwoThreadsMayUseTwoCommunicatorsAtOnce) {
 /// order of the terms in most places.
 template <typename T>
 std::vector<T> ill_conditioned(std::size_t count, int rank) {
-  PhiloxStream draws(7, static_cast<std::uint64_t>(rank));
+  PhiloxStream words(7, static_cast<std::uint64_t>(rank));
+  const auto uniform = [&] { return words.next_uint32() * 0x1p-32; };
   std::vector<T> values;
   for (std::size_t i = 0; i < count; ++i) {
-    const double sign = draws.next_uniform() < 0.5 ? -1 : 1;
-    values.push_back(static_cast<T>(sign * std::exp2(12 * draws.next_uniform() - 6)));
+    const double sign = uniform() < 0.5 ? -1 : 1;
+    values.push_back(static_cast<T>(sign * std::exp2(12 * uniform() - 6)));
   }
   return values;
 }

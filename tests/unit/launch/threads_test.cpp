@@ -25,7 +25,6 @@ TEST(AffinityCpus, AreThoseTheProcessWasBoundTo) {
     CPU_SET(static_cast<std::size_t>(before.back()), &set);
     ASSERT_EQ(sched_setaffinity(0, sizeof set, &set), 0);
     bound = affinity_cpus();
-    EXPECT_EQ(affinity_cpu_count(), 1);
   }).join();
   EXPECT_THAT(bound, ElementsAre(before.back()));
 }
