@@ -31,6 +31,7 @@ std::vector<MetricsRow> rows_of(const std::vector<RankRecord>& records) {
 }  // namespace
 
 std::string duration_text(double seconds) {
+  if (seconds < 0.1) return fmt::format("{:.0f} ms", 1e3 * seconds);
   if (seconds < 60.0) return fmt::format("{:.1f} s", seconds);
   const auto whole = static_cast<std::int64_t>(std::llround(seconds));
   if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "lockstep/base/text.hpp"
 #include "lockstep/io/atomic_text.hpp"
 #include "lockstep/io/checkpoint_file.hpp"
 #include "lockstep/train/recorder.hpp"
@@ -117,8 +118,9 @@ void RunWriter::report(const Checkpoint& checkpoint, const Written& written) {
                       {"stall_seconds", checkpoint.stall_seconds},
                       {"steps_meanwhile", steps_beside_.steps}};
   if (steps_beside_.steps > 0 && steps_alone_.steps > 0) {
-    line += fmt::format(", {} steps meanwhile took {:+.0f} %", steps_beside_.steps,
-                        100 * (steps_beside_.mean() / steps_alone_.mean() - 1));
+    const double longer = steps_beside_.mean() / steps_alone_.mean() - 1;
+    line += fmt::format(", {} meanwhile took {} longer", counted(steps_beside_.steps, "step"),
+                        longer > 0 ? fmt::format("{:.0f} %", 100 * longer) : "no");
     fields.emplace_back("step_seconds_meanwhile", steps_beside_.mean());
     fields.emplace_back("step_seconds_before", steps_alone_.mean());
   }

@@ -8,6 +8,7 @@ namespace lockstep {
 namespace {
 
 TEST(Recorder, DurationsHaveAtMostTwoUnits) {
+  EXPECT_EQ(duration_text(0.0124), "12 ms");
   EXPECT_EQ(duration_text(8.44), "8.4 s");
   EXPECT_EQ(duration_text(200.0), "3 min 20 s");
   EXPECT_EQ(duration_text(7500.0), "2 h 05 min");
