@@ -36,11 +36,10 @@ NcclHandle::NcclHandle(const NcclApi& api, NcclPeer peer, const NcclUniqueId& id
                        const NcclOptions& options)
     : api_(api),
       peer_(std::move(peer)),
-      setup_deadline_(options.setup_deadline),
       collective_deadline_(options.collective_deadline),
       now_(options.now) {
   try {
-    settle(api_.init(&comm_, peer_.size, id, peer_.rank), setup_deadline_,
+    settle(api_.init(&comm_, peer_.size, id, peer_.rank), options.setup_deadline,
            "connect the GPUs by NCCL");
   } catch (...) {
     give_up();
@@ -53,7 +52,8 @@ NcclHandle::~NcclHandle() {
 }
 
 void NcclHandle::launch(const Call& call, const std::string& attempted) {
-  settle(begin(call), setup_deadline_, attempted);
+  // Others' lateness included: NCCL connects ranks for an algorithm when it is first used.
+  settle(begin(call), collective_deadline_, attempted);
 }
 
 NcclStatus NcclHandle::begin(const Call& call) {

@@ -37,7 +37,7 @@ class NcclHandle {
   ~NcclHandle();
 
   /// Does `call`, which starts one collective or one group, and returns when NCCL has put it into
-  /// the stream; throws Error and gives up where it fails or takes longer than the set-up may.
+  /// the stream; throws Error and gives up where it fails or takes longer than a collective may.
   void launch(const Call& call, const std::string& attempted);
 
   /// The failure that NCCL has met on the way, if any; throws the one that was kept, if any.
@@ -67,7 +67,6 @@ class NcclHandle {
 
   const NcclApi& api_;
   NcclPeer peer_;
-  std::chrono::seconds setup_deadline_;
   std::chrono::seconds collective_deadline_;
   std::function<Clock::time_point()> now_;
 

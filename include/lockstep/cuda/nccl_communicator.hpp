@@ -14,17 +14,17 @@ namespace lockstep {
 struct NcclOptions {
   /// The GPU of this rank, as CUDA counts those that the process sees.
   int device = 0;
-  /// How long NCCL may take to connect the ranks, and to launch a collective.
+  /// How long NCCL may take to connect the ranks.
   std::chrono::seconds setup_deadline{300};
-  /// How long a collective may take from when its data is there on this rank, other ranks' lateness
-  /// included.
+  /// How long a collective may take to be launched, and then from when its data is there on this
+  /// rank, other ranks' lateness included.
   std::chrono::seconds collective_deadline{600};
   /// How often errors and deadlines are looked at behind the training.
   std::chrono::milliseconds poll_interval{100};
   std::function<std::chrono::steady_clock::time_point()> now = std::chrono::steady_clock::now;
   /// Told, once and on a thread of the communicator's own, of an error that was found behind the
   /// training, before NCCL is told to give up: the training itself may be waiting for the GPU, and
-  /// giving up may fail. Must not call the communicator.
+  /// giving up may fail. Must neither throw nor call the communicator.
   std::function<void(const Error&)> on_failure;
 };
 

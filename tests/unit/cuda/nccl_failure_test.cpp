@@ -135,7 +135,7 @@ TEST_F(NcclFailure, ACallThatFailsWithinAGroupEndsTheGroup) {
 
 TEST_F(NcclFailure, ALaunchThatNeverEndsEndsAtItsDeadline) {
   options.now = clock.now();
-  options.setup_deadline = std::chrono::seconds(40);
+  options.collective_deadline = std::chrono::seconds(40);
   gpu.nccl().faults.launch_never_completes = true;
   const auto comm = connect();
   clock.go_on();
