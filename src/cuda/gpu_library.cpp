@@ -12,7 +12,7 @@ namespace lockstep {
 namespace {
 
 std::string loader_text() {
-  const char* text = dlerror();
+  const char* text = dlerror();  // NOLINT(concurrency-mt-unsafe): each thread has its own
   return text == nullptr ? "the loader does not say why" : text;
 }
 

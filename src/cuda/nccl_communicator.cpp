@@ -107,7 +107,7 @@ class NcclCommunicator::Implementation {
 
   void grouped(const std::function<void()>& start_all) {
     check(!group_, "group collectives", "they are being grouped already");
-    group_.emplace(std::make_shared<Launch>(api.cuda));
+    group_ = Group{std::make_shared<Launch>(api.cuda), {}};
     try {
       start_all();
     } catch (...) {

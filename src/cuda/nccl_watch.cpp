@@ -5,10 +5,10 @@
 
 namespace lockstep {
 
-NcclWatch::NcclWatch(NcclHandle& handle, const CudaApi& api, const NcclOptions& options)
+NcclWatch::NcclWatch(NcclHandle& handle, const CudaApi& api, NcclOptions options)
     : handle_(handle),
       api_(api),
-      options_(options),
+      options_(std::move(options)),
       thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
 NcclWatch::~NcclWatch() = default;

@@ -18,8 +18,8 @@ namespace lockstep {
 /// nobody waits for ever. At the first failure it reports, makes NCCL give up, and ends.
 class NcclWatch {
  public:
-  /// All but `options` is borrowed.
-  NcclWatch(NcclHandle& handle, const CudaApi& api, const NcclOptions& options);
+  /// `handle` and `api` are borrowed.
+  NcclWatch(NcclHandle& handle, const CudaApi& api, NcclOptions options);
   NcclWatch(const NcclWatch&) = delete;
   NcclWatch& operator=(const NcclWatch&) = delete;
   ~NcclWatch();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -8,6 +9,24 @@
 #include "lockstep/base/dtype.hpp"
 
 namespace lockstep {
+
+/// IEEE 754's binary16, for zero and numbers of its normal range; bits that do not fit are cut off.
+struct Float16 {
+  Float16() = default;
+  explicit Float16(double value) {
+    const auto wide = std::bit_cast<std::uint32_t>(static_cast<float>(value));
+    const std::uint32_t sign = wide >> 31U << 15U;
+    const std::uint32_t rebiased = (wide << 1U >> 14U) - ((127U - 15U) << 10U);
+    bits = static_cast<std::uint16_t>(sign | (value == 0 ? 0U : rebiased));
+  }
+  explicit operator double() const {
+    const double sign = (bits >> 15U) == 0 ? 1 : -1;
+    const int exponent = (bits >> 10U) & 31;
+    return exponent == 0 ? 0 : sign * std::ldexp(1024 + (bits & 1023), exponent - 15 - 10);
+  }
+
+  std::uint16_t bits = 0;
+};
 
 /// The upper half of a float32.
 struct BFloat16 {
@@ -33,7 +52,7 @@ auto visit_dtype(DType dtype, Visit visitor) {
     case DType::int64:
       return visitor(std::int64_t{});
     case DType::float16:
-      return visitor(static_cast<_Float16>(0));
+      return visitor(Float16{});
     case DType::bfloat16:
       return visitor(BFloat16{});
     case DType::float32:

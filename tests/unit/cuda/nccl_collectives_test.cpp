@@ -120,6 +120,10 @@ TEST_F(NcclUse, NumbersAreStoredAsTheDTypesDefine) {
   std::uint16_t bits = 0;
   store_number(DType::float16, &bits, 0, 1.5);
   EXPECT_EQ(bits, 0x3E00);
+  EXPECT_EQ(load_number(DType::float16, &bits, 0), 1.5);
+  store_number(DType::float16, &bits, 0, -12);
+  EXPECT_EQ(bits, 0xCA00);
+  EXPECT_EQ(load_number(DType::float16, &bits, 0), -12);
   store_number(DType::bfloat16, &bits, 0, 1.5);
   EXPECT_EQ(bits, 0x3FC0);
 }
