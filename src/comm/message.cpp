@@ -1,22 +1,27 @@
-#include "comm/message.hpp"
+#include "lockstep/comm/message.hpp"
 
 #include "lockstep/base/error.hpp"
 
 namespace lockstep {
 
-void check_host_buffer(const Buffer& buffer, const std::string& attempted) {
-  if (buffer.memory != MemoryKind::host) {
+void check_buffer(const Buffer& buffer, MemoryKind reachable, const std::string& attempted) {
+  if (buffer.memory != reachable && reachable == MemoryKind::host) {
     throw Error(attempted, "the buffer is in device memory, which this communicator cannot reach",
                 "use a device communicator, or copy the buffer to host memory");
+  }
+  if (buffer.memory != reachable) {
+    throw Error(attempted, "the buffer is in host memory, which this communicator cannot reach",
+                "use a host communicator, or copy the buffer to device memory");
   }
   if (buffer.count < 0 || (buffer.data == nullptr && buffer.count > 0)) {
     throw Error(attempted, "no memory for " + std::to_string(buffer.count) + " elements");
   }
 }
 
-void check_parts(const Buffer& part, const Buffer& whole, int ranks, const std::string& attempted) {
-  check_host_buffer(part, attempted);
-  check_host_buffer(whole, attempted);
+void check_parts(const Buffer& part, const Buffer& whole, int ranks, MemoryKind reachable,
+                 const std::string& attempted) {
+  check_buffer(part, reachable, attempted);
+  check_buffer(whole, reachable, attempted);
   if (part.dtype != whole.dtype) {
     throw Error(attempted, std::string(name_of(part.dtype)) + " parts of a " +
                                std::string(name_of(whole.dtype)) + " whole");
@@ -27,7 +32,7 @@ void check_parts(const Buffer& part, const Buffer& whole, int ranks, const std::
   }
 }
 
-void check_reducible(DType dtype, const std::string& attempted) {
+void check_reducible_on_host(DType dtype, const std::string& attempted) {
   if (dtype == DType::float16 || dtype == DType::bfloat16) {
     throw Error(attempted, "cannot reduce " + std::string(name_of(dtype)) + " in host memory",
                 "reduce in float32");

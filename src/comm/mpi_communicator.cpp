@@ -7,9 +7,9 @@
 #include <mpi.h>
 
 #include "lockstep/base/narrow.hpp"
+#include "lockstep/comm/message.hpp"
 
 #include "comm/equal_sums.hpp"
-#include "comm/message.hpp"
 #include "comm/mpi_door.hpp"
 #include "comm/mpi_error.hpp"
 #include "comm/mpi_types.hpp"
@@ -138,8 +138,8 @@ MpiCommunicator::~MpiCommunicator() = default;
 
 Work MpiCommunicator::start_all_reduce(Buffer buffer, ReduceOp op, std::string_view purpose) {
   auto work = std::make_unique<MpiWork>(message_text("all_reduce", purpose));
-  check_host_buffer(buffer, work->attempted());
-  check_reducible(buffer.dtype, work->attempted());
+  check_buffer(buffer, MemoryKind::host, work->attempted());
+  check_reducible_on_host(buffer.dtype, work->attempted());
   const MPI_Datatype type = mpi_type(buffer.dtype);
   const MPI_Op mpi_op = handle_->operators.find(op, buffer.dtype);
   const Parts parts(buffer.count, largest_message_bytes_, buffer.dtype);
@@ -166,7 +166,7 @@ Work MpiCommunicator::start_all_reduce(Buffer buffer, ReduceOp op, std::string_v
 
 Work MpiCommunicator::start_broadcast(Buffer buffer, int root, std::string_view purpose) {
   auto work = std::make_unique<MpiWork>(message_text("broadcast", purpose));
-  check_host_buffer(buffer, work->attempted());
+  check_buffer(buffer, MemoryKind::host, work->attempted());
   const MPI_Datatype type = mpi_type(buffer.dtype);
   const Parts parts(buffer.count, largest_message_bytes_, buffer.dtype);
   parts.for_each([&](std::int64_t offset, int length) {
@@ -179,7 +179,7 @@ Work MpiCommunicator::start_broadcast(Buffer buffer, int root, std::string_view 
 
 Work MpiCommunicator::start_all_gather(Buffer send, Buffer receive, std::string_view purpose) {
   auto work = std::make_unique<MpiWork>(message_text("all_gather", purpose));
-  check_parts(send, receive, size_, work->attempted());
+  check_parts(send, receive, size_, MemoryKind::host, work->attempted());
   const MPI_Datatype type = mpi_type(send.dtype);
   const Parts parts(send.count, largest_message_bytes_, send.dtype, size_);
   parts.for_each([&](std::int64_t offset, int length) {
@@ -197,8 +197,8 @@ Work MpiCommunicator::start_all_gather(Buffer send, Buffer receive, std::string_
 Work MpiCommunicator::start_reduce_scatter(Buffer send, Buffer receive, ReduceOp op,
                                            std::string_view purpose) {
   auto work = std::make_unique<MpiWork>(message_text("reduce_scatter", purpose));
-  check_parts(receive, send, size_, work->attempted());
-  check_reducible(send.dtype, work->attempted());
+  check_parts(receive, send, size_, MemoryKind::host, work->attempted());
+  check_reducible_on_host(send.dtype, work->attempted());
   const MPI_Datatype type = mpi_type(send.dtype);
   const MPI_Op mpi_op = handle_->operators.find(op, send.dtype);
   const Parts parts(receive.count, largest_message_bytes_, send.dtype, size_);

@@ -3,8 +3,7 @@
 #include <cstring>
 
 #include "lockstep/base/error.hpp"
-
-#include "comm/message.hpp"
+#include "lockstep/comm/message.hpp"
 
 namespace lockstep {
 namespace {
@@ -20,14 +19,14 @@ void copy(const Buffer& from, const Buffer& to) {
 
 Work SelfCommunicator::start_all_reduce(Buffer buffer, ReduceOp, std::string_view purpose) {
   const std::string attempted = message_text("all_reduce", purpose);
-  check_host_buffer(buffer, attempted);
-  check_reducible(buffer.dtype, attempted);
+  check_buffer(buffer, MemoryKind::host, attempted);
+  check_reducible_on_host(buffer.dtype, attempted);
   return {};
 }
 
 Work SelfCommunicator::start_broadcast(Buffer buffer, int root, std::string_view purpose) {
   const std::string attempted = message_text("broadcast", purpose);
-  check_host_buffer(buffer, attempted);
+  check_buffer(buffer, MemoryKind::host, attempted);
   if (root != 0) {
     throw Error(attempted, "root " + std::to_string(root) + " is no rank of a group of one");
   }
@@ -35,7 +34,7 @@ Work SelfCommunicator::start_broadcast(Buffer buffer, int root, std::string_view
 }
 
 Work SelfCommunicator::start_all_gather(Buffer send, Buffer receive, std::string_view purpose) {
-  check_parts(send, receive, size(), message_text("all_gather", purpose));
+  check_parts(send, receive, size(), MemoryKind::host, message_text("all_gather", purpose));
   copy(send, receive);
   return {};
 }
@@ -43,8 +42,8 @@ Work SelfCommunicator::start_all_gather(Buffer send, Buffer receive, std::string
 Work SelfCommunicator::start_reduce_scatter(Buffer send, Buffer receive, ReduceOp,
                                             std::string_view purpose) {
   const std::string attempted = message_text("reduce_scatter", purpose);
-  check_parts(receive, send, size(), attempted);
-  check_reducible(send.dtype, attempted);
+  check_parts(receive, send, size(), MemoryKind::host, attempted);
+  check_reducible_on_host(send.dtype, attempted);
   copy(send, receive);
   return {};
 }

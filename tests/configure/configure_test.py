@@ -15,13 +15,17 @@ class Configure(unittest.TestCase):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="lockstep_configure_"))
         self.addCleanup(shutil.rmtree, self.directory)
 
-    def assert_refused(self, *options, texts, **variables):
+    def configure(self, *options, **variables):
         environment = {name: value for name, value in os.environ.items()
                        if name not in ("Torch_DIR", "CMAKE_PREFIX_PATH")}
-        done = subprocess.run(
+        return subprocess.run(
             [os.environ["LOCKSTEP_CMAKE"], "-G", os.environ["LOCKSTEP_GENERATOR"], "-S", ROOT, "-B",
              self.directory / "build", "-DLOCKSTEP_TESTS=OFF", *options],
-            env={**environment, **variables}, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False)
+            env={**environment, **variables}, stdin=subprocess.DEVNULL, capture_output=True,
+            text=True, timeout=120, check=False)
+
+    def assert_refused(self, *options, texts, **variables):
+        done = self.configure(*options, **variables)
         said = " ".join(done.stderr.split())  # cmake breaks lines
         self.assertNotEqual(done.returncode, 0, done.stdout)
         for text in texts:
@@ -68,6 +72,55 @@ class Configure(unittest.TestCase):
     def test_no_libtorch(self):
         self.assert_refused(texts=["No LibTorch found", "slurm/setup.sh"],
                             LOCKSTEP_CACHE_DIR=str(self.directory / "cache"))
+
+    def test_a_gpu_build_without_a_toolkit(self):
+        self.assert_refused("-DLOCKSTEP_CUDA=ON", "-DCMAKE_DISABLE_FIND_PACKAGE_CUDAToolkit=ON",
+                            "-DLOCKSTEP_TORCH=OFF",
+                            texts=["LOCKSTEP_CUDA=ON", "no CUDA toolkit was found", "CUDAToolkit_ROOT",
+                                   "module load cuda nccl", "LOCKSTEP_CUDA=OFF"])
+
+    def test_without_a_toolkit_nothing_of_gpus_is_built_and_cmake_says_so(self):
+        for options, text in (
+                (["-DCMAKE_DISABLE_FIND_PACKAGE_CUDAToolkit=ON"],
+                 "GPUs: without (LOCKSTEP_CUDA=AUTO, and no CUDA toolkit was found"),
+                (["-DLOCKSTEP_CUDA=OFF"], "GPUs: without (LOCKSTEP_CUDA=OFF)")):
+            with self.subTest(options):
+                done = self.configure(*options, "-DLOCKSTEP_TORCH=OFF")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn(text, done.stdout)
+                self.assertNotIn("liblockstep_cuda.so", self.build_file())
+
+    def toolkit(self):
+        """What CMake takes for a CUDA toolkit, with neither NCCL nor anything that works."""
+        root = self.directory / "toolkit"
+        self.file("toolkit/bin/nvcc", "#!/bin/sh\necho 'Cuda compilation tools, release 13.0, V13.0.1'\n",
+                  0o755)
+        self.file("toolkit/include/cuda_runtime.h", "")
+        self.file("toolkit/lib64/libcudart.so", "")
+        return f"-DCUDAToolkit_ROOT={root}"
+
+    def test_a_toolkit_without_nccl(self):
+        empty = self.directory / "empty"
+        self.assert_refused("-DLOCKSTEP_CUDA=ON", self.toolkit(), f"-DNCCL_INCLUDE_DIR={empty}",
+                            f"-DNCCL_LIBRARY={empty}/libnccl.so", "-DLOCKSTEP_TORCH=OFF",
+                            texts=["no NCCL was found beside the CUDA toolkit 13.0.1", "NCCL_ROOT",
+                                   "module load cuda nccl"])
+
+    def test_an_old_nccl(self):
+        self.file("nccl/nccl.h", "#define NCCL_MAJOR 2\n#define NCCL_MINOR 17\n#define NCCL_PATCH 1\n")
+        nccl = self.directory / "nccl"
+        self.assert_refused("-DLOCKSTEP_CUDA=ON", self.toolkit(), f"-DNCCL_INCLUDE_DIR={nccl}",
+                            f"-DNCCL_LIBRARY={nccl}/libnccl.so", "-DLOCKSTEP_TORCH=OFF",
+                            texts=["NCCL 2.17.1", "older than 2.18"])
+
+    def test_a_choice_that_is_none(self):
+        self.assert_refused("-DLOCKSTEP_CUDA=maybe", "-DLOCKSTEP_TORCH=OFF",
+                            texts=["LOCKSTEP_CUDA is maybe", "AUTO, ON or OFF"])
+
+    def build_file(self):
+        build = self.directory / "build"
+        return "".join(path.read_text() for path in [*build.glob("build.ninja"),
+                                                      *build.glob("src/cuda/CMakeFiles/*/build.make")])
 
 
 if __name__ == "__main__":

@@ -17,15 +17,15 @@ MODULES = {
     "io": ["comm"],
     "data": ["comm", "io"],
     "control": ["comm", "launch"],
+    "cuda": ["comm"],
     "model": [],
     "optim": [],
     "ddp": ["comm", "model"],
     "train": ["config", "launch", "comm", "io", "data", "control", "model", "optim", "ddp"],
-    "cuda": ["comm"],
     "app": ["config", "launch", "comm", "io", "data", "control", "model", "optim", "ddp", "train",
             "cuda"],
 }
-WITH_TORCH = {"model", "optim", "ddp", "train", "cuda", "app"}
+WITH_TORCH = {"model", "optim", "ddp", "train", "app"}
 DEFINES_NETWORKS = {"model"}
 
 # A private header is for its own module, with one exception: parallel HDF5 needs the MPI_Comm.
@@ -37,10 +37,16 @@ LIBRARIES = [
     (re.compile(r"mpi\.h$"), {"comm"}, "MPI"),
     (re.compile(r"hdf5(_hl)?\.h$|H5\w*\.h$"), {"io"}, "HDF5"),
     (re.compile(r"nccl\.h$"), {"cuda"}, "NCCL"),
-    (re.compile(r"(cuda|cudnn|cublas|curand|nvml)\w*\.h$|cuda/|(ATen|c10)/cuda/"), {"cuda"}, "CUDA"),
+    # What ends in .hpp below cuda/ is the module's own.
+    (re.compile(r"(cuda|cudnn|cublas|curand|nvml)\w*\.h$|cuda/(?!\w+\.hpp$)|(ATen|c10)/cuda/"), {"cuda"}, "CUDA"),
     (re.compile(r"boost/"), {"config"}, "Boost"),
     (re.compile(r"spdlog/"), {"base"}, "spdlog"),
 ]
+
+# What is compiled where there is a CUDA toolkit: nothing else may need one.
+NEEDS_TOOLKIT = {"CUDA", "NCCL"}
+WITH_TOOLKIT = pathlib.PurePath("src/cuda/gpu_api.cpp")
+
 TORCH = re.compile(r"(torch|ATen|c10)/")
 TORCH_NN = re.compile(r"torch/(nn[./]|torch\.h$|all\.h$|csrc/api/include/torch/nn)")
 
@@ -53,8 +59,8 @@ PUBLIC = pathlib.PurePath("include/lockstep")
 PRIVATE = pathlib.PurePath("src")
 
 
-def violations_of_include(module, public, header):
-    """What is wrong with a file of `module` including `header`; `public` for a public header."""
+def violations_of_include(path, module, public, header):
+    """What is wrong with `path`, of `module`, including `header`; `public` for a public header."""
     parts = header.split("/")
     if parts[0] == "lockstep":
         target = parts[1]
@@ -74,6 +80,8 @@ def violations_of_include(module, public, header):
                 yield f"{name} ({header}) may appear in no public header"
             elif module not in modules:
                 yield f"{module} may not include {name} ({header})"
+            elif name in NEEDS_TOOLKIT and path != WITH_TOOLKIT:
+                yield f"only {WITH_TOOLKIT} may include {name} ({header})"
     if TORCH.match(header) and module not in WITH_TORCH:
         yield f"{module} is free of torch ({header})"
     if TORCH_NN.match(header) and module not in DEFINES_NETWORKS:
@@ -116,7 +124,7 @@ def violations(root):
                     if (match := INCLUDE.match(line))}
         for number, header in includes.items():
             found += [f"{path}:{number}: {text}"
-                      for text in violations_of_include(module, public, header)]
+                      for text in violations_of_include(path, module, public, header)]
         own = own_header(root, path)
         if own and next(iter(includes.values()), None) != own:
             found.append(f"{path}: does not include its own {own} first")

@@ -58,17 +58,27 @@ class CheckIncludes(unittest.TestCase):
                    "<c10/cuda/CUDAStream.h>")
         self.write("include/lockstep/io/bad.hpp", "  <hdf5.h>  // why not")
         self.assert_found("MPI (mpi.h)", "CUDA (cuda_runtime.h)", "NCCL (nccl.h)",
-                          "CUDA (c10/cuda/CUDAStream.h)", "HDF5 (hdf5.h)")
+                          "CUDA (c10/cuda/CUDAStream.h)", "cuda is free of torch", "HDF5 (hdf5.h)")
 
     def test_libraries_stay_in_their_modules(self):
         self.write("src/train/bad.cpp", "<mpi.h>", "<hdf5.h>", "<H5public.h>", "<cuda.h>",
                    "<spdlog/logger.h>", "<boost/program_options.hpp>")
         self.assert_found("train may not include MPI", "HDF5", "HDF5", "CUDA", "spdlog", "Boost")
 
+    def test_one_file_needs_the_cuda_toolkit(self):
+        self.write("src/cuda/gpu_api.cpp", "<cuda_runtime.h>", "<nccl.h>")
+        self.assert_found()
+        self.write("src/cuda/bad.cpp", "<cuda_runtime.h>", "<nccl.h>", "<cuda/std/span>")
+        self.write("src/cuda/other.hpp", "<cuda_fp16.h>")
+        self.assert_found("only src/cuda/gpu_api.cpp may include CUDA", "may include NCCL",
+                          "may include CUDA", "may include CUDA (cuda_fp16.h)")
+
     def test_torch_stays_above_control(self):
+        self.write("src/cuda/bad.cpp", "<ATen/core/Tensor.h>")
         self.write("src/data/bad.cpp", "<ATen/core/Tensor.h>", "<c10/core/ScalarType.h>",
                    "<torch/version.h>")
-        self.assert_found("data is free of torch", "data is free of torch", "data is free of torch")
+        self.assert_found("cuda is free of torch", "data is free of torch", "data is free of torch",
+                          "data is free of torch")
 
     def test_only_networks_include_torch_nn(self):
         self.write("src/train/bad.cpp", "<torch/torch.h>", "<torch/nn/module.h>", "<torch/nn.h>")

@@ -17,7 +17,8 @@ enum class ReduceOp { sum, max, min };
 enum class MemoryKind { host, cuda };
 
 /// A message's memory: `count` elements of `dtype` at `data`, borrowed until the operation is done.
-/// `stream` orders device memory (a cudaStream_t) and is null for host memory.
+/// `stream` orders device memory (a cudaStream_t, null for the default one): the message holds what
+/// was put there by the work in the stream so far. Null for host memory.
 struct Buffer {
   void* data = nullptr;
   std::int64_t count = 0;
@@ -47,7 +48,9 @@ class Work {
   Work() = default;
   explicit Work(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
-  /// Returns when the buffer may be read and reused; throws Error if the operation failed.
+  /// Returns when the buffer may be read and reused; throws Error if the operation failed. Of a
+  /// buffer in device memory that is said to its stream, not to the caller, who returns at once:
+  /// whatever is put into the stream from then on may read and reuse the buffer.
   void wait();
   /// Moves the message on and tells whether it has arrived; throws Error if the operation failed.
   /// The answer differs from rank to rank: never decide by it what ranks must decide alike.

@@ -1,0 +1,53 @@
+#include "lockstep/cuda/gpu_library.hpp"
+
+#include <string>
+
+#include <dlfcn.h>
+
+#include "lockstep/base/error.hpp"
+
+#include "cuda/gpu_library_entry.hpp"
+
+namespace lockstep {
+namespace {
+
+std::string loader_text() {
+  const char* text = dlerror();  // NOLINT(concurrency-mt-unsafe): each thread has its own
+  return text == nullptr ? "the loader does not say why" : text;
+}
+
+constexpr const char* other_build_remedy = "build program and library together: cmake --build";
+
+}  // namespace
+
+std::filesystem::path gpu_library_beside(const std::filesystem::path& program) {
+  return program.parent_path() / "liblockstep_cuda.so";
+}
+
+GpuApi load_gpu_api(const std::filesystem::path& library) {
+  const std::string attempted = "load " + library.string() + ", which is needed to use a GPU";
+  if (!std::filesystem::exists(library)) {
+    throw Error(attempted, "there is no such file",
+                "build on a machine that has the CUDA toolkit and NCCL, with -DLOCKSTEP_CUDA=ON; "
+                "or use the CPU");
+  }
+  // Never unloaded: the CUDA runtime and NCCL have threads and exit handlers of their own.
+  void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  if (handle == nullptr) {
+    throw Error(
+        attempted, loader_text(),
+        "see that the CUDA runtime and NCCL of the build are on this machine, too (clusters: "
+        "module load cuda nccl), or add their directory to LD_LIBRARY_PATH");
+  }
+  void* symbol = dlsym(handle, gpu_library_entry);
+  if (symbol == nullptr) throw Error(attempted, loader_text(), other_build_remedy);
+
+  GpuApi api;
+  const auto fill = reinterpret_cast<decltype(&lockstep_fill_gpu_api)>(symbol);
+  if (fill(&api, sizeof api) != sizeof api) {
+    throw Error(attempted, "it was built from another version of Lockstep", other_build_remedy);
+  }
+  return api;
+}
+
+}  // namespace lockstep
