@@ -9,7 +9,7 @@ sources() { find include src tests -name '*.cpp' -o -name '*.hpp' | sort; }
 # What GCC precompiled clang cannot read, so it is told to compile without.
 commands_without_precompiled_headers() {  # BUILD
   mkdir -p "$1/tidy"
-  sed 's| -include [^ ]*torch_precompiled\.hpp||' "$1/compile_commands.json" >"$1/tidy/compile_commands.json"
+  sed 's| -include [^ ]*/precompiled/[^ ]*||g' "$1/compile_commands.json" >"$1/tidy/compile_commands.json"
 }
 
 compiled_sources() {  # BUILD
