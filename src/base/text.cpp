@@ -80,6 +80,17 @@ std::string counted(std::int64_t count, std::string_view noun, std::string_view 
   return text;
 }
 
+std::string hex_text(std::span<const std::byte> bytes) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text;
+  for (const std::byte byte : bytes) {
+    const auto value = std::to_integer<unsigned>(byte);
+    text += digits[value / 16];
+    text += digits[value % 16];
+  }
+  return text;
+}
+
 std::string shortest_text(double value) {
   std::array<char, 32> buffer{};
   const auto [end, status] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);

@@ -13,14 +13,8 @@ namespace lockstep {
 namespace {
 
 std::string uuid_text(const std::array<std::byte, 16>& uuid) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string text = "GPU";
-  for (std::size_t i = 0; i < uuid.size(); ++i) {
-    if (i == 0 || i == 4 || i == 6 || i == 8 || i == 10) text += '-';
-    const auto byte = std::to_integer<unsigned>(uuid[i]);
-    text += digits[byte / 16];
-    text += digits[byte % 16];
-  }
+  std::string text = "GPU-" + hex_text(uuid);
+  for (const std::size_t digits : {20, 16, 12, 8}) text.insert(std::size("GPU-") - 1 + digits, "-");
   return text;
 }
 

@@ -64,9 +64,7 @@ NcclUniqueId shared_unique_id(const NcclApi& api, Communicator& host, const Nccl
   agreement.attempt_on_root([&] {
     const NcclStatus status = api.unique_id(&id);
     if (status == NcclStatus::success) return;
-    const std::string details = api.last_error(nullptr);
-    throw nccl_error("begin with NCCL", peer,
-                     api.error_text(status) + (details.empty() ? "" : ": " + details));
+    throw nccl_error("begin with NCCL", peer, nccl_text(api, status, nullptr));
   });
   agreement.settle();
   host.broadcast(buffer_of(std::span<std::byte>(id)), 0, "NCCL's unique id");

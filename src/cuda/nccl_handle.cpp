@@ -32,6 +32,11 @@ Error nccl_error(std::string attempted, const NcclPeer& peer, const std::string&
       "InfiniBand out");
 }
 
+std::string nccl_text(const NcclApi& api, NcclStatus status, NcclComm comm) {
+  const std::string details = api.last_error(comm);
+  return api.error_text(status) + (details.empty() ? "" : ": " + details);
+}
+
 NcclHandle::NcclHandle(const NcclApi& api, NcclPeer peer, const NcclUniqueId& id,
                        const NcclOptions& options)
     : api_(api),
@@ -91,8 +96,7 @@ std::optional<Error> NcclHandle::find_async_error() {
 
 std::string NcclHandle::text_of(NcclStatus status) {
   const std::lock_guard lock(mutex_);
-  const std::string details = api_.last_error(comm_);
-  return api_.error_text(status) + (details.empty() ? "" : ": " + details);
+  return nccl_text(api_, status, comm_);
 }
 
 bool NcclHandle::keep_failure(const Error& error) {

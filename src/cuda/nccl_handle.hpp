@@ -23,6 +23,10 @@ struct NcclPeer {
 /// What NCCL says, on which rank, and what to try.
 Error nccl_error(std::string attempted, const NcclPeer& peer, const std::string& reason);
 
+/// NCCL's words for `status` and, where it has any, what it last met (null: without a
+/// communicator).
+std::string nccl_text(const NcclApi& api, NcclStatus status, NcclComm comm);
+
 /// One ncclComm_t of the kind that does not block, for two threads: the one that trains and the one
 /// that watches. The first failure is its last state.
 class NcclHandle {

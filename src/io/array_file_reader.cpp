@@ -39,7 +39,7 @@ constexpr std::size_t small_array = std::size_t{1} << 20;
 constexpr std::size_t all_small_arrays = std::size_t{32} << 20;
 
 std::size_t bytes_of(const ArrayInfo& info) {
-  return static_cast<std::size_t>(element_count(info.shape)) * size_of(info.dtype);
+  return static_cast<std::size_t>(byte_count(info.dtype, info.shape));
 }
 
 /// Row `rank` out of a whole array of `size` rows.
@@ -96,7 +96,7 @@ void ArrayFileReader::State::check_fits(const ArrayInfo* info, const ArrayTarget
     throw AgreedError(ExitCode::failure, attempt_to_read(target.path), reason, {});
   };
   if (info == nullptr) refuse("expected " + expected + ", found no such data set");
-  if (info->dtype != target.dtype || info->shape != target.shape) {
+  if (!fits(*info, target)) {
     refuse("expected " + expected + ", found " + description_of(info->dtype, info->shape));
   }
   if (target.placement == Placement::rows) refuse("rows are for writing only");

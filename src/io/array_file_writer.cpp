@@ -65,7 +65,7 @@ std::vector<std::int64_t> offsets_of(const std::vector<hdf5::ObjectHandle>& data
 
 std::int64_t data_bytes(const std::vector<ArrayView>& arrays) {
   std::int64_t bytes = 0;
-  for (const ArrayView& array : arrays) bytes += byte_count(array);
+  for (const ArrayView& array : arrays) bytes += byte_count(array.dtype, array.shape);
   return bytes;
 }
 
@@ -73,7 +73,7 @@ std::int64_t end_of_data(const std::vector<ArrayView>& arrays,
                          const std::vector<std::int64_t>& offsets) {
   std::int64_t end = 0;
   for (std::size_t i = 0; i < arrays.size(); ++i) {
-    end = std::max(end, offsets[i] + byte_count(arrays[i]));
+    end = std::max(end, offsets[i] + byte_count(arrays[i].dtype, arrays[i].shape));
   }
   return end;
 }

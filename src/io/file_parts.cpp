@@ -18,7 +18,8 @@ FilePart part_of(const ArrayView& array, std::int64_t offset, const Share& part,
 
 /// What `rank` holds of an array that is spread over the ranks along its first dimension.
 FilePart own_rows(const ArrayView& array, std::int64_t offset, int rank, int size) {
-  const std::int64_t row = array.shape[0] == 0 ? 0 : byte_count(array) / array.shape[0];
+  const std::int64_t row =
+      array.shape[0] == 0 ? 0 : byte_count(array.dtype, array.shape) / array.shape[0];
   const Share rows = balanced_share(array.shape[0], rank, size);
   const Share held{.start = rows.start * row, .count = rows.count * row};
   return part_of(array, offset, held, held.start);
@@ -34,16 +35,12 @@ Share meeting(std::int64_t start, std::int64_t count, const Share& share) {
 std::int64_t replicated_bytes(const std::vector<ArrayView>& arrays) {
   std::int64_t total = 0;
   for (const ArrayView& array : arrays) {
-    if (array.placement == Placement::replicated) total += byte_count(array);
+    if (array.placement == Placement::replicated) total += byte_count(array.dtype, array.shape);
   }
   return total;
 }
 
 }  // namespace
-
-std::int64_t byte_count(const ArrayView& array) {
-  return element_count(array.shape) * static_cast<std::int64_t>(size_of(array.dtype));
-}
 
 std::vector<FilePart> parts_of(const std::vector<ArrayView>& arrays,
                                const std::vector<std::int64_t>& offsets, int rank, int size) {
@@ -52,7 +49,7 @@ std::vector<FilePart> parts_of(const std::vector<ArrayView>& arrays,
   std::vector<FilePart> parts;
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     const ArrayView& array = arrays[i];
-    const std::int64_t bytes = byte_count(array);
+    const std::int64_t bytes = byte_count(array.dtype, array.shape);
     switch (array.placement) {
       case Placement::replicated:
         parts.push_back(part_of(array, offsets[i], meeting(passed, bytes, share), 0));

@@ -15,9 +15,6 @@ struct FilePart {
   std::span<const std::byte> bytes;
 };
 
-/// Of the whole array.
-std::int64_t byte_count(const ArrayView& array);
-
 /// What this rank writes of `arrays`, array i of which begins at byte `offsets[i]` of the file: in
 /// order of offset, none empty. The replicated arrays, laid end to end, are cut into one balanced
 /// share of bytes a rank, so that a rank touches few arrays where there are many ranks. Together

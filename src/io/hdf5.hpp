@@ -97,21 +97,13 @@ std::int64_t offset_of(const ObjectHandle& dataset);
 std::vector<std::int64_t> shape_of(const ObjectHandle& dataset);
 Datatype type_of(const ObjectHandle& dataset);
 
-/// A rectangular part of an array; of a scalar (no dimensions) either all or nothing.
+/// A rectangular part of an array; of a scalar (no dimensions) all of it.
 struct Box {
   std::vector<std::int64_t> start;
   std::vector<std::int64_t> count;
-  bool empty = false;
 };
-
-/// Moves box `in_file` of the data set to box `in_memory` of memory of shape `memory_shape`.
-struct Transfer {
-  DType dtype;
-  std::vector<std::int64_t> memory_shape;
-  Box in_memory;
-  Box in_file;
-};
-void read(const ObjectHandle& dataset, const Transfer& transfer, void* data,
+/// A part of the data set into memory of shape `part.count`.
+void read(const ObjectHandle& dataset, DType dtype, const Box& part, void* data,
           const std::string& attempted);
 /// The whole data set into memory of its own shape.
 void read_all(const ObjectHandle& dataset, DType dtype, void* data, const std::string& attempted);

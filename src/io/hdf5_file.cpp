@@ -86,20 +86,13 @@ void Hdf5File::read_box(std::string_view dataset, DType dtype,
                         const std::vector<std::int64_t>& count, std::span<std::byte> into) const {
   const std::string attempted =
       "read data set '" + std::string(dataset) + "' of '" + path().string() + "'";
-  const auto bytes = static_cast<std::size_t>(element_count(count)) * size_of(dtype);
+  const auto bytes = static_cast<std::size_t>(byte_count(dtype, count));
   if (into.size() != bytes) {
     throw Error(attempted, description_of(dtype, count) + " takes " + std::to_string(bytes) +
                                " bytes, the memory has " + std::to_string(into.size()));
   }
-  const bool nothing = bytes == 0;
-  hdf5::read(state_->open(dataset),
-             {.dtype = dtype,
-              .memory_shape = count,
-              .in_memory = {.start = std::vector<std::int64_t>(count.size(), 0),
-                            .count = count,
-                            .empty = nothing},
-              .in_file = {.start = start, .count = count, .empty = nothing}},
-             into.data(), attempted);
+  hdf5::read(state_->open(dataset), dtype, {.start = start, .count = count}, into.data(),
+             attempted);
 }
 
 std::vector<Attribute> Hdf5File::attributes(std::string_view object) const {

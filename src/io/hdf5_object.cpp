@@ -28,7 +28,7 @@ Dataspace dataspace_of(const std::vector<std::int64_t>& shape) {
 
 void select(const Dataspace& space, const Box& box) {
   const char* attempted = "select a part of an HDF5 data set";
-  if (box.empty) {
+  if (element_count(box.count) == 0) {
     check_status(H5Sselect_none(space.get()), attempted);
   } else if (box.start.empty()) {
     check_status(H5Sselect_all(space.get()), attempted);
@@ -107,24 +107,20 @@ Datatype type_of(const ObjectHandle& dataset) {
   return Datatype(checked(H5Dget_type(dataset.get()), "ask for the type of a data set"));
 }
 
-void read(const ObjectHandle& dataset, const Transfer& transfer, void* data,
+void read(const ObjectHandle& dataset, DType dtype, const Box& part, void* data,
           const std::string& attempted) {
-  const Dataspace memory = dataspace_of(transfer.memory_shape);
+  const Dataspace memory = dataspace_of(part.count);
   const Dataspace file(checked(H5Dget_space(dataset.get()), attempted));
-  select(memory, transfer.in_memory);
-  select(file, transfer.in_file);
-  check_status(H5Dread(dataset.get(), memory_type(transfer.dtype).get(), memory.get(), file.get(),
-                       H5P_DEFAULT, data),
-               attempted);
+  select(file, part);
+  check_status(
+      H5Dread(dataset.get(), memory_type(dtype).get(), memory.get(), file.get(), H5P_DEFAULT, data),
+      attempted);
 }
 
 void read_all(const ObjectHandle& dataset, DType dtype, void* data, const std::string& attempted) {
   const std::vector<std::int64_t> shape = shape_of(dataset);
-  const Box all{.start = std::vector<std::int64_t>(shape.size(), 0),
-                .count = shape,
-                .empty = element_count(shape) == 0};
-  read(dataset, {.dtype = dtype, .memory_shape = shape, .in_memory = all, .in_file = all}, data,
-       attempted);
+  const Box all{.start = std::vector<std::int64_t>(shape.size(), 0), .count = shape};
+  read(dataset, dtype, all, data, attempted);
 }
 
 Listing list_objects(hid_t file) {

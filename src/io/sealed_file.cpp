@@ -1,5 +1,6 @@
 #include "lockstep/io/sealed_file.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <span>
 #include <string>
@@ -9,6 +10,7 @@
 #include <fcntl.h>
 
 #include "lockstep/base/error.hpp"
+#include "lockstep/base/text.hpp"
 #include "lockstep/comm/agreement.hpp"
 
 #include "io/posix_file.hpp"
@@ -90,12 +92,11 @@ bool begins_with_seal(const std::filesystem::path& path) {
 
 Seal read_seal(const std::filesystem::path& path) {
   const UserBlock block = read_user_block(path);
-  Seal seal{.format_version = block.format_version, .blocks = block.content().blocks(), .hash = {}};
-  for (std::size_t i = block.root.size(); i-- > 0;) {
-    const auto byte = std::to_integer<unsigned>(block.root[i]);
-    for (const unsigned digit : {byte >> 4, byte & 15U}) seal.hash += "0123456789abcdef"[digit];
-  }
-  return seal;
+  HashBytes most_significant_first = block.root;
+  std::ranges::reverse(most_significant_first);
+  return {.format_version = block.format_version,
+          .blocks = block.content().blocks(),
+          .hash = hex_text(most_significant_first)};
 }
 
 void seal_file(const std::filesystem::path& path, const FileFormat& format, Communicator& comm) {

@@ -275,7 +275,7 @@ std::string model_misfit(const ArrayFileReader& reader, const Model& model, bool
        tensors_in(averaged ? average_group : model_group, model.parameters(), model)) {
     const ArrayTarget target = target_of(named.name, named.tensor);
     const ArrayInfo* found = reader.find(target.path);
-    if (found != nullptr && found->dtype == target.dtype && found->shape == target.shape) continue;
+    if (found != nullptr && fits(*found, target)) continue;
     return target.path + " is to be " + description_of(target.dtype, target.shape) + ", but " +
            (found == nullptr ? "is not there"
                              : "the file holds " + description_of(found->dtype, found->shape));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -28,6 +29,9 @@ std::vector<std::string> nearest_names(std::string_view name,
 /// "unknown <kind> 'x'; did you mean 'y'?", or a list of all candidates where none is near.
 std::string unknown_name_text(std::string_view kind, std::string_view name,
                               std::span<const std::string> candidates);
+
+/// Two lower-case hexadecimal digits a byte.
+std::string hex_text(std::span<const std::byte> bytes);
 
 /// The shortest decimal text that reads back as the same double.
 std::string shortest_text(double value);

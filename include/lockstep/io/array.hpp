@@ -47,6 +47,12 @@ struct ArrayInfo {
 /// Product of the extents: 1 for a scalar.
 std::int64_t element_count(const std::vector<std::int64_t>& shape);
 
+/// Of an array's elements.
+std::int64_t byte_count(DType dtype, const std::vector<std::int64_t>& shape);
+
+/// Whether the data set has the target's dtype and shape.
+bool fits(const ArrayInfo& info, const ArrayTarget& target);
+
 /// "float32 [64, 3, 3, 3]", for messages.
 std::string description_of(DType dtype, const std::vector<std::int64_t>& shape);
 

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <fstream>
 #include <functional>
-#include <iterator>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,6 +12,8 @@
 #include <unistd.h>
 
 #include "lockstep/base/error.hpp"
+
+#include "support/temporary_directory.hpp"
 
 namespace lockstep {
 namespace {
@@ -32,27 +33,6 @@ Spoken spoken_by(const std::function<void()>& act) {
   std::fflush(stdout);
   return {testing::internal::GetCapturedStdout(), testing::internal::GetCapturedStderr()};
 }
-
-class Directory {
- public:
-  Directory() : path_(std::filesystem::temp_directory_path() / "lockstep_log_XXXXXX") {
-    std::string pattern = path_.string();
-    if (mkdtemp(pattern.data()) == nullptr) throw Error("make a directory", errno_text(errno));
-    path_ = pattern;
-  }
-  Directory(const Directory&) = delete;
-  Directory& operator=(const Directory&) = delete;
-  ~Directory() { std::filesystem::remove_all(path_); }
-
-  const std::filesystem::path& path() const { return path_; }
-  std::string content(const char* name) const {
-    std::ifstream file(path_ / name);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
-
- private:
-  std::filesystem::path path_;
-};
 
 TEST(Log, RankZeroSpeaksOnStandardOutput) {
   const Spoken spoken = spoken_by([] {
@@ -83,7 +63,7 @@ TEST(Log, ErrorsGoToStandardErrorOnEveryRank) {
 }
 
 TEST(Log, FilesHoldTimedTextForPeopleAndObjectsForMachines) {
-  const Directory directory;
+  const TemporaryDirectory directory;
   spoken_by([&] {
     Log log(0);
     log.open_files(directory.path());
@@ -93,9 +73,9 @@ TEST(Log, FilesHoldTimedTextForPeopleAndObjectsForMachines) {
                         {"best", true},
                         {"note", std::string("a \"quote\"\n")}});
   });
-  EXPECT_THAT(directory.content("log.txt"),
+  EXPECT_THAT(content_of(directory.path() / "log.txt"),
               MatchesRegex("[0-9]+-[0-9]+-[0-9]+ [0-9]+:[0-9]+:[0-9]+  epoch 1\n"));
-  const std::string lines = directory.content("log.jsonl");
+  const std::string lines = content_of(directory.path() / "log.jsonl");
   EXPECT_EQ(std::ranges::count(lines, '\n'), 1);
   const auto record = nlohmann::json::parse(lines);
   EXPECT_EQ(record["event"], "epoch");
@@ -107,20 +87,20 @@ TEST(Log, FilesHoldTimedTextForPeopleAndObjectsForMachines) {
 }
 
 TEST(Log, EventsKeepNumbersThatJsonDoesNotKnow) {
-  const Directory directory;
+  const TemporaryDirectory directory;
   spoken_by([&] {
     Log log(0);
     log.open_files(directory.path());
     log.event("step", {{"loss", std::nan("")}, {"scale", INFINITY}, {"bad", std::string("\xff")}});
   });
-  const auto record = nlohmann::json::parse(directory.content("log.jsonl"));
+  const auto record = nlohmann::json::parse(content_of(directory.path() / "log.jsonl"));
   EXPECT_EQ(record["loss"], "nan");
   EXPECT_EQ(record["scale"], "inf");
   EXPECT_TRUE(record.contains("bad"));
 }
 
 TEST(Log, FilesAreAppendedToWhenARunGoesOn) {
-  const Directory directory;
+  const TemporaryDirectory directory;
   for (const char* text : {"first run", "second run"}) {
     spoken_by([&] {
       Log log(0);
@@ -128,12 +108,12 @@ TEST(Log, FilesAreAppendedToWhenARunGoesOn) {
       log.info(text);
     });
   }
-  EXPECT_THAT(directory.content("log.txt"), HasSubstr("first run"));
-  EXPECT_THAT(directory.content("log.txt"), HasSubstr("second run"));
+  EXPECT_THAT(content_of(directory.path() / "log.txt"), HasSubstr("first run"));
+  EXPECT_THAT(content_of(directory.path() / "log.txt"), HasSubstr("second run"));
 }
 
 TEST(Log, OnlyRankZeroWritesFiles) {
-  const Directory directory;
+  const TemporaryDirectory directory;
   spoken_by([&] {
     Log log(1);
     log.open_files(directory.path());
@@ -144,7 +124,7 @@ TEST(Log, OnlyRankZeroWritesFiles) {
 }
 
 TEST(Log, AFileThatCannotBeOpenedIsAnErrorThatNamesTheDirectory) {
-  const Directory directory;
+  const TemporaryDirectory directory;
   std::ofstream(directory.path() / "file") << "";
   const std::filesystem::path below_a_file = directory.path() / "file" / "run";
   Log log(0);

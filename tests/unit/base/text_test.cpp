@@ -1,5 +1,6 @@
 #include "lockstep/base/text.hpp"
 
+#include <array>
 #include <limits>
 
 #include <gmock/gmock.h>
@@ -77,6 +78,12 @@ TEST(Counted, TakesThePluralUnlessThereIsOne) {
   EXPECT_EQ(counted(1, "rank"), "1 rank");
   EXPECT_EQ(counted(0, "rank"), "0 ranks");
   EXPECT_EQ(counted(2, "batch", "es"), "2 batches");
+}
+
+TEST(HexText, HasTwoDigitsAByteInTheirOrder) {
+  const std::array bytes{std::byte{0x00}, std::byte{0x9a}, std::byte{0xf0}};
+  EXPECT_EQ(hex_text(bytes), "009af0");
+  EXPECT_EQ(hex_text({}), "");
 }
 
 }  // namespace

@@ -2,14 +2,13 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <string>
 
-#include <unistd.h>
-
 #include "lockstep/base/error.hpp"
 #include "lockstep/config/configuration.hpp"
+
+#include "support/temporary_directory.hpp"
 
 namespace lockstep {
 
@@ -55,27 +54,15 @@ struct Example {
 /// A folder of the test's own, removed with all that is in it.
 class TemporaryFolder {
  public:
-  TemporaryFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "config_XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) throw Error("make a temporary folder");
-    path_ = pattern;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  std::string path() const { return path_.string(); }
+  std::string path() const { return directory_.path().string(); }
   std::string write(const std::string& name, const std::string& text) const {
-    const std::filesystem::path file = path_ / name;
-    std::ofstream(file, std::ios::binary) << text;
+    const std::filesystem::path file = directory_.path() / name;
+    put_content(file, text);
     return file.string();
   }
 
  private:
-  std::filesystem::path path_;
+  TemporaryDirectory directory_;
 };
 
 }  // namespace lockstep

@@ -8,11 +8,12 @@
 #include <filesystem>
 #include <fstream>
 #include <future>
-#include <iterator>
 #include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "support/temporary_directory.hpp"
 
 namespace lockstep {
 namespace {
@@ -76,9 +77,7 @@ TEST(JobEndQuestion, IsEmptyOutsideAJob) {
 class JobEndQuestionTest : public testing::Test {
  protected:
   JobEndQuestionTest() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "lockstep-squeue-XXXXXX");
-    directory_ = mkdtemp(pattern.data());
-    setenv("PATH", (directory_.string() + ":" + path_).c_str(), 1);
+    setenv("PATH", (directory_.path().string() + ":" + path_).c_str(), 1);
     setenv("TZ", "UTC", 1);
     tzset();
   }
@@ -86,20 +85,16 @@ class JobEndQuestionTest : public testing::Test {
     setenv("PATH", path_.c_str(), 1);
     unsetenv("TZ");
     tzset();
-    std::filesystem::remove_all(directory_);
   }
 
   void squeue_does(const std::string& script) const {
-    const std::filesystem::path file = directory_ / "squeue";
-    std::ofstream(file) << "#!/bin/sh\nprintf '%s\\n' \"$@\" > " << directory_.string()
+    const std::filesystem::path file = directory_.path() / "squeue";
+    std::ofstream(file) << "#!/bin/sh\nprintf '%s\\n' \"$@\" > " << directory_.path().string()
                         << "/asked\n"
                         << script << "\n";
     std::filesystem::permissions(file, std::filesystem::perms::owner_all);
   }
-  std::string asked() const {
-    std::ifstream file(directory_ / "asked");
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
+  std::string asked() const { return content_of(directory_.path() / "asked"); }
 
   const SlurmEnvironment plain_{.job_id = "107", .job_end_time = 1000};
   const SlurmEnvironment first_of_array_{
@@ -108,7 +103,7 @@ class JobEndQuestionTest : public testing::Test {
 
  private:
   std::string path_ = std::getenv("PATH");
-  std::filesystem::path directory_;
+  TemporaryDirectory directory_;
 };
 
 TEST_F(JobEndQuestionTest, IsForTheJobsNumber) {

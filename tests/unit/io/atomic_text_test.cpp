@@ -7,7 +7,7 @@
 
 #include "lockstep/base/error.hpp"
 
-#include "unit/io/temporary_directory.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace lockstep {
 namespace {

@@ -12,7 +12,7 @@
 #include "lockstep/io/sealed_file.hpp"
 
 #include "io/posix_file.hpp"
-#include "unit/io/temporary_directory.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace lockstep {
 namespace {

@@ -8,7 +8,7 @@
 #include "lockstep/base/error.hpp"
 
 #include "io/posix_file.hpp"
-#include "unit/io/temporary_directory.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace lockstep {
 namespace {

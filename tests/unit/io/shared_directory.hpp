@@ -9,7 +9,7 @@
 #include "lockstep/base/error.hpp"
 #include "lockstep/comm/mpi_communicator.hpp"
 
-#include "unit/io/temporary_directory.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace lockstep {
 

@@ -15,7 +15,7 @@ namespace lockstep {
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {
-    std::string name = (std::filesystem::temp_directory_path() / "lockstep_io_XXXXXX").string();
+    std::string name = (std::filesystem::temp_directory_path() / "lockstep_XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
     path_ = name;
   }
