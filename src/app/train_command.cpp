@@ -64,7 +64,7 @@ ExitCode train(const CommandContext& context, const RunSettings& settings, const
   Replica& replica = *setup.replica;
   broadcast_replica(replica.parameters(), replica.buffers(), world);
   GradientReducer reducer(replica.parameters(), replica.buffers(), world, settings.reducer);
-  seed_generator(seed, job.topology.rank);
+  seed_generators(seed, job.topology.rank, replica.device());
 
   LoopState loop;
   loop.horizon = setup.horizon;

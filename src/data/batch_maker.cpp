@@ -34,6 +34,7 @@ std::int64_t BatchMaker::read(std::int64_t id, std::int64_t epoch, std::span<flo
 
 void BatchMaker::make(Batch& batch, const MicroBatch& micro_batch, std::int64_t epoch,
                       const std::optional<EpochOrder>& order) const {
+  batch.reading.reset();
   const SampleRange share = share_of(micro_batch.range, rank_, world_);
   const auto count = static_cast<std::size_t>(share.samples);
   batch.micro_batch = micro_batch;

@@ -4,6 +4,7 @@
 
 #include <ATen/ops/add.h>
 #include <ATen/ops/sub.h>
+#include <ATen/ops/where.h>
 #include <ATen/ops/zeros_like.h>
 
 #include "lockstep/base/error.hpp"
@@ -14,7 +15,7 @@ GradientReducer::BufferAverage::BufferAverage(FlatBuffers& buffers, at::Tensor t
     : buffers_(buffers),
       tail_(std::move(tail)),
       before_(at::zeros_like(buffers.values())),
-      counters_before_(buffers.counters().size()) {
+      counters_before_(at::zeros_like(buffers.counter_values())) {
   check(tail_.numel() == before_.numel() &&
             (before_.numel() == 0 || tail_.scalar_type() == before_.scalar_type()),
         "join the running buffers to the gradients' message",
@@ -24,9 +25,7 @@ GradientReducer::BufferAverage::BufferAverage(FlatBuffers& buffers, at::Tensor t
 void GradientReducer::BufferAverage::begin_window(double share) {
   share_ = share;
   before_.copy_(buffers_.values());
-  for (std::size_t i = 0; i < counters_before_.size(); ++i) {
-    counters_before_[i] = buffers_.counters()[i].item<std::int64_t>();
-  }
+  counters_before_.copy_(buffers_.counter_values());
 }
 
 void GradientReducer::BufferAverage::write_tail() {
@@ -39,16 +38,16 @@ void GradientReducer::BufferAverage::adopt(bool alone, std::int64_t micro_batche
     at::Tensor values = buffers_.values();
     at::add_out(values, before_, tail_);
   }
-  for (std::size_t i = 0; i < counters_before_.size(); ++i) {
-    buffers_.counters()[i].fill_(counters_before_[i] + micro_batches);
-  }
+  buffers_.counter_values().copy_(counters_before_).add_(micro_batches);
 }
 
-void GradientReducer::BufferAverage::restore() {
-  buffers_.values().copy_(before_);
-  for (std::size_t i = 0; i < counters_before_.size(); ++i) {
-    buffers_.counters()[i].fill_(counters_before_[i]);
-  }
+void GradientReducer::BufferAverage::restore_if(const at::Tensor& bad) {
+  const at::Tensor skipped = bad.ne(0);
+  const auto restore = [&](const at::Tensor& live, const at::Tensor& before) {
+    if (live.numel() > 0) live.copy_(at::where(skipped, before, live));
+  };
+  restore(buffers_.values(), before_);
+  restore(buffers_.counter_values(), counters_before_);
 }
 
 }  // namespace lockstep

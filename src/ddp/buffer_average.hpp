@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include <ATen/core/Tensor.h>
 
@@ -23,13 +22,13 @@ class GradientReducer::BufferAverage {
   void write_tail();
   /// Takes the summed changes over. `alone`: there is one rank, whose buffers are right already.
   void adopt(bool alone, std::int64_t micro_batches);
-  void restore();
+  void restore_if(const at::Tensor& bad);
 
  private:
   FlatBuffers& buffers_;
   at::Tensor tail_;
   at::Tensor before_;
-  std::vector<std::int64_t> counters_before_;
+  at::Tensor counters_before_;
   double share_ = 0.0;
 };
 

@@ -138,8 +138,8 @@ void GradientReducer::finish() {
   reducing_ = false;
 }
 
-void GradientReducer::restore_buffers() {
-  average_->restore();
+void GradientReducer::restore_buffers_if(const at::Tensor& bad) {
+  average_->restore_if(bad);
 }
 
 void GradientReducer::observe(ReductionEvent::Kind kind, std::size_t index) const {

@@ -27,7 +27,8 @@ void broadcast_replica(FlatParameters& parameters, FlatBuffers& buffers, Communi
 std::uint64_t content_hash(std::span<const at::Tensor> tensors) {
   ContentHash hash;
   for (const at::Tensor& tensor : tensors) {
-    const Buffer bytes = bytes_of(tensor);
+    const at::Tensor here = tensor.cpu();
+    const Buffer bytes = bytes_of(here);
     hash.add({static_cast<const std::byte*>(bytes.data), static_cast<std::size_t>(bytes.count)});
   }
   return hash.halves()[1];

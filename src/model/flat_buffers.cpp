@@ -22,10 +22,19 @@ FlatBuffers::FlatBuffers(const std::vector<NamedTensor>& buffers)
       layout_(floating_),
       values_(zeros_alike(floating_, layout_.size(), "buffers")) {
   move_into_flat(floating_, layout_, values_);
-  for (const auto& [name, tensor] : buffers) {
-    if (tensor.is_floating_point()) continue;
-    (name.ends_with("num_batches_tracked") ? counters_ : constants_).push_back(tensor);
+  std::vector<NamedTensor> counters;
+  for (const NamedTensor& buffer : buffers) {
+    if (buffer.tensor.is_floating_point()) continue;
+    if (buffer.name.ends_with("num_batches_tracked")) {
+      counters.push_back(buffer);
+      counters_.push_back(buffer.tensor);
+    } else {
+      constants_.push_back(buffer.tensor);
+    }
   }
+  const FlatLayout counter_layout(counters);
+  counter_values_ = zeros_alike(counters, counter_layout.size(), "counters");
+  move_into_flat(counters, counter_layout, counter_values_);
 }
 
 }  // namespace lockstep

@@ -5,8 +5,8 @@
 namespace lockstep {
 namespace {
 
-void convert(at::Tensor tensor, at::ScalarType type, MemoryFormat format) {
-  at::Tensor converted = tensor.detach();
+void convert(at::Tensor tensor, at::ScalarType type, MemoryFormat format, at::Device device) {
+  at::Tensor converted = tensor.detach().to(device);
   if (converted.is_floating_point()) converted = converted.to(type);
   if (converted.dim() == 4) {
     converted =
@@ -18,10 +18,16 @@ void convert(at::Tensor tensor, at::ScalarType type, MemoryFormat format) {
 
 }  // namespace
 
-void convert(Model& model, DType dtype, MemoryFormat format) {
+void convert(Model& model, DType dtype, MemoryFormat format, at::Device device) {
   const at::ScalarType type = scalar_type_of(dtype);
-  for (const NamedTensor& parameter : model.parameters()) convert(parameter.tensor, type, format);
-  for (const NamedTensor& buffer : model.buffers()) convert(buffer.tensor, type, format);
+  for (const std::vector<NamedTensor>& tensors : {model.parameters(), model.buffers()}) {
+    for (const NamedTensor& named : tensors) convert(named.tensor, type, format, device);
+  }
+}
+
+at::Device device_of(const Model& model) {
+  const std::vector<NamedTensor> parameters = model.parameters();
+  return parameters.empty() ? at::Device(at::kCPU) : parameters.front().tensor.device();
 }
 
 std::int64_t parameter_count(const Model& model) {

@@ -3,7 +3,8 @@
 #include <utility>
 
 #include <ATen/ops/_fused_adamw.h>
-#include <ATen/ops/scalar_tensor.h>
+#include <ATen/ops/add.h>
+#include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
 #include "optim/decay_groups.hpp"
@@ -21,10 +22,11 @@ class AdamW : public Optimizer {
  public:
   AdamW(const at::Tensor& values, const at::Tensor& gradients,
         const std::vector<DecayGroup>& groups, const AdamWOptions& options)
-      : options_(options),
+      : Optimizer(values),
+        options_(options),
         exp_avg_(at::zeros_like(values)),
         exp_avg_sq_(at::zeros_like(values)),
-        step_(at::scalar_tensor(0.0, at::kDouble)) {
+        step_(at::zeros({}, values.options().dtype(at::kFloat))) {
     for (const DecayGroup& group : groups) {
       parts_.push_back({group.factor, group.views(values), group.views(gradients),
                         group.views(exp_avg_), group.views(exp_avg_sq_),
@@ -46,14 +48,14 @@ class AdamW : public Optimizer {
     std::vector<at::Tensor> steps;  // one tensor, as often as there are values
   };
 
-  void apply(double learning_rate) override {
-    // The bias is corrected by this step's number, which the kernel reads and leaves.
-    step_.fill_(static_cast<double>(applied_steps() + 1));
+  void apply(double learning_rate, const std::optional<at::Tensor>& found_inf) override {
+    // The bias is corrected by this step's number, which the kernel reads, as float32, and leaves.
+    step_.copy_(at::add(applied_steps_there(), 1));
     for (const Part& part : parts_) {
       at::_fused_adamw_(part.values, part.gradients, part.exp_avg, part.exp_avg_sq,
                         /*max_exp_avg_sqs=*/{}, part.steps, learning_rate, options_.beta1,
                         options_.beta2, part.weight_decay, options_.eps, /*amsgrad=*/false,
-                        /*maximize=*/false);
+                        /*maximize=*/false, /*grad_scale=*/{}, found_inf);
     }
   }
 

@@ -1,7 +1,12 @@
 #include "lockstep/optim/grad_scaler.hpp"
 
-#include <algorithm>
 #include <limits>
+
+#include <ATen/ops/full.h>
+#include <ATen/ops/maximum.h>
+#include <ATen/ops/where.h>
+#include <ATen/ops/zeros.h>
+#include <c10/core/TensorOptions.h>
 
 namespace lockstep {
 
@@ -13,22 +18,32 @@ FieldTable fields(GradScalerOptions& options) {
                 "float16: where halving the loss scale after overflows ends", above(0.0))};
 }
 
-GradScaler::GradScaler(const GradScalerOptions& options)
-    : options_(options), state_{.scale = options.initial_scale, .growth_tracker = 0} {}
+GradScaler::GradScaler(const GradScalerOptions& options, at::Device device)
+    : options_(options),
+      scale_(at::full({}, options.initial_scale, at::TensorOptions(device).dtype(at::kDouble))),
+      growth_tracker_(at::zeros({}, at::TensorOptions(device).dtype(at::kLong))) {}
 
-void GradScaler::update(bool overflowed) {
-  if (overflowed) {
-    // A scale that began below the floor stays where it is.
-    const double floor = std::min(options_.smallest_scale, state_.scale);
-    state_.scale = std::max(state_.scale * options_.backoff_factor, floor);
-    state_.growth_tracker = 0;
-    return;
-  }
-  ++state_.growth_tracker;
-  if (state_.growth_tracker < options_.growth_interval) return;
-  state_.growth_tracker = 0;
-  const double grown = state_.scale * options_.growth_factor;
-  if (grown <= static_cast<double>(std::numeric_limits<float>::max())) state_.scale = grown;
+void GradScaler::update(const at::Tensor& overflowed) {
+  const at::Tensor bad = overflowed.ne(0);
+  // A scale that began below the floor stays where it is.
+  const at::Tensor floor = scale_.clamp_max(options_.smallest_scale);
+  const at::Tensor lower = at::maximum(scale_.mul(options_.backoff_factor), floor);
+
+  growth_tracker_.add_(1).masked_fill_(bad, 0);
+  const at::Tensor due = growth_tracker_.ge(options_.growth_interval);
+  growth_tracker_.masked_fill_(due, 0);
+  const at::Tensor higher = scale_.mul(options_.growth_factor);
+  const at::Tensor grows = due.logical_and(higher.le(std::numeric_limits<float>::max()));
+  scale_.copy_(at::where(bad, lower, at::where(grows, higher, scale_)));
+}
+
+GradScalerState GradScaler::state() const {
+  return {.scale = scale_.item<double>(), .growth_tracker = growth_tracker_.item<std::int64_t>()};
+}
+
+void GradScaler::restore(const GradScalerState& state) {
+  scale_.fill_(state.scale);
+  growth_tracker_.fill_(state.growth_tracker);
 }
 
 }  // namespace lockstep

@@ -10,6 +10,9 @@
 #include <vector>
 
 #include <ATen/Parallel.h>
+#include <ATen/ops/full_like.h>
+#include <ATen/ops/linalg_vector_norm.h>
+#include <ATen/ops/scalar_tensor.h>
 
 #include "lockstep/base/error.hpp"
 #include "lockstep/base/narrow.hpp"
@@ -55,16 +58,18 @@ double norm_of(const at::Tensor& flat) {
 
 }  // namespace
 
-double l2_norm(const at::Tensor& flat) {
+at::Tensor l2_norm(const at::Tensor& flat) {
   check(flat.dim() == 1 && flat.is_contiguous(), "take a gradient's norm", "it is not flat");
-  if (flat.scalar_type() == at::kFloat) return norm_of<float>(flat);
-  if (flat.scalar_type() == at::kDouble) return norm_of<double>(flat);
-  throw Error("take a gradient's norm", "it is neither float32 nor float64");
+  const bool is_float = flat.scalar_type() == at::kFloat;
+  if (!is_float && flat.scalar_type() != at::kDouble) {
+    throw Error("take a gradient's norm", "it is neither float32 nor float64");
+  }
+  if (!flat.is_cpu()) return at::linalg_vector_norm(flat, 2, {}, false, at::kDouble);
+  return at::scalar_tensor(is_float ? norm_of<float>(flat) : norm_of<double>(flat), at::kDouble);
 }
 
-double clip_factor(double norm, double max_norm) {
-  if (max_norm == 0.0) return 1.0;
-  return std::min(1.0, max_norm / (norm + 1e-6));
+at::Tensor clip_factor(const at::Tensor& norm, double max_norm) {
+  return at::full_like(norm, max_norm).div(norm.add(1e-6)).clamp_max(1.0);
 }
 
 }  // namespace lockstep

@@ -21,7 +21,7 @@ class Sgd : public Optimizer {
  public:
   Sgd(const at::Tensor& values, const at::Tensor& gradients, const std::vector<DecayGroup>& groups,
       const SgdOptions& options)
-      : options_(options) {
+      : Optimizer(values), options_(options) {
     if (options_.momentum != 0.0) momentum_ = at::zeros_like(values);
     for (const DecayGroup& group : groups) {
       parts_.push_back({group.factor, group.views(values), group.views(gradients), {}});
@@ -42,13 +42,13 @@ class Sgd : public Optimizer {
     std::vector<at::Tensor> momentum;  // empty where there is none
   };
 
-  void apply(double learning_rate) override {
+  void apply(double learning_rate, const std::optional<at::Tensor>& found_inf) override {
     // With a zeroed buffer and no dampening the first step needs no case of its own, which keeps a
     // restored state and a fresh one alike.
     for (const Part& part : parts_) {
       at::_fused_sgd_(part.values, part.gradients, part.momentum, part.weight_decay,
                       options_.momentum, learning_rate, /*dampening=*/0.0, options_.nesterov,
-                      /*maximize=*/false, /*is_first_step=*/false);
+                      /*maximize=*/false, /*is_first_step=*/false, /*grad_scale=*/{}, found_inf);
     }
   }
 

@@ -3,22 +3,25 @@
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include <ATen/core/grad_mode.h>
 
+#include "lockstep/train/device_batch.hpp"
 #include "lockstep/train/forward.hpp"
+#include "lockstep/train/outcomes.hpp"
 
 namespace lockstep {
 namespace {
 
-void count_confusions(const ForwardPass& pass, ConfusionMatrix& confusion) {
-  const std::int64_t number_of_classes = pass.logits.size(1);
+void count_confusions(const at::Tensor& logits, const std::vector<std::int64_t>& labels,
+                      ConfusionMatrix& confusion) {
+  const std::int64_t number_of_classes = logits.size(1);
   if (number_of_classes > most_confusion_classes) return;
   if (confusion.empty()) confusion = ConfusionMatrix(number_of_classes);
-  const at::Tensor predicted = pass.logits.argmax(1);
-  const auto* labels = pass.labels.const_data_ptr<std::int64_t>();
+  const at::Tensor predicted = logits.argmax(1).cpu();
   const auto* classes = predicted.const_data_ptr<std::int64_t>();
-  for (std::int64_t i = 0; i < pass.labels.numel(); ++i) ++confusion.at(labels[i], classes[i]);
+  for (std::size_t i = 0; i < labels.size(); ++i) ++confusion.at(labels[i], classes[i]);
 }
 
 /// Ranks that had no sample have no matrix yet.
@@ -35,6 +38,8 @@ Evaluation evaluate(Model& model, const Precision& precision, Loader& loader, Co
                     const std::function<OwnWork()>& own_work, const std::function<bool()>& stop) {
   const at::NoGradGuard no_gradients;
   Evaluation mine;
+  at::Tensor outcomes;
+  const BatchUpload upload(device_of(model), precision.parameters);
   model.set_training(false);
   loader.start_epoch(0);
   while (!(stop && stop())) {
@@ -42,14 +47,14 @@ Evaluation evaluate(Model& model, const Precision& precision, Loader& loader, Co
     std::optional<Batch> batch = loader.next();
     if (!batch) break;
     if (batch->samples > 0) {
-      const ForwardPass pass = forward(model, precision, *batch, /*label_smoothing=*/0.0);
-      mine.tally += tally_of(pass);
-      count_confusions(pass, mine.confusion);
+      const ForwardPass pass = forward(model, precision, upload(*batch), /*label_smoothing=*/0.0);
+      add(outcomes, outcomes_of(pass));
+      count_confusions(pass.logits, batch->labels, mine.confusion);
     }
     loader.recycle(std::move(*batch));
   }
   model.set_training(true);
-  mine.tally = reduced(comm, mine.tally, "validation sums");
+  mine.tally = reduced(comm, tally_of(outcomes), "validation sums");
   add_up(mine.confusion, comm);
   return mine;
 }

@@ -2,7 +2,7 @@
 
 namespace lockstep {
 
-void LogPoints::start(LoopState& loop, const StepReport& report, double elapsed_seconds) {
+void LogPoints::start(const LoopState& loop, const StepReport& report, double elapsed_seconds) {
   Pending& point = pending_.emplace();
   point.record.global_step = loop.position.global_step;
   point.record.epoch = loop.position.epoch;
@@ -13,8 +13,6 @@ void LogPoints::start(LoopState& loop, const StepReport& report, double elapsed_
   point.record.interval_seconds = loop.interval_seconds;
   point.record.elapsed_seconds = elapsed_seconds;
   point.sums.start(comm_, loop.interval_tally, "sums of a log point");
-  loop.interval_tally = {};
-  loop.interval_seconds = 0.0;
 }
 
 std::optional<double> LogPoints::finish(const Horizon& horizon) {

@@ -14,7 +14,7 @@ namespace {
 
 template <typename T>
 void append_rows(std::vector<T>& to, const at::Tensor& rows) {
-  const at::Tensor contiguous = rows.contiguous();
+  const at::Tensor contiguous = rows.cpu().contiguous();
   const T* first = contiguous.const_data_ptr<T>();
   to.insert(to.end(), first, first + contiguous.numel());
 }
@@ -29,6 +29,7 @@ Predictions predict_rows(Model& model, const Precision& precision, const Dataset
   if (rows.count == 0) return predictions;
   const at::NoGradGuard no_gradients;
   model.set_training(false);
+  const BatchUpload upload(device_of(model), precision.parameters);
   // As one process alone, from the first row on; the samples behind the last are not used.
   Loader loader(dataset, {.global_batch = std::min(batch_size, rows.count)},
                 SampleOrder::sequential, /*seed=*/0, /*rank=*/0, /*world=*/1, options);
@@ -37,7 +38,7 @@ Predictions predict_rows(Model& model, const Precision& precision, const Dataset
     std::optional<Batch> batch = loader.next();
     check(batch.has_value(), "predict", "the loader ended too early");
     const std::int64_t used = std::min(batch->samples, rows.count - done);
-    const at::Tensor logits = logits_of(model, precision, *batch).narrow(0, 0, used);
+    const at::Tensor logits = logits_of(model, precision, upload(*batch)).narrow(0, 0, used);
     append_rows(predictions.logits, logits.to(at::kFloat));
     append_rows(predictions.predicted, logits.argmax(1));
     predictions.labels.insert(predictions.labels.end(), batch->labels.begin(),

@@ -13,7 +13,7 @@ Replica::Replica(std::unique_ptr<Model> model, const OptimizerBuilder& optimizer
       parameters_(model_->parameters(), buffers_.layout().size()),
       optimizer_(optimizer.build(parameters_.values(), parameters_.gradients(),
                                  weight_ranges(parameters_.layout()))) {
-  if (options.loss_scaling) scaler_.emplace(*options.loss_scaling);
+  if (options.loss_scaling) scaler_.emplace(*options.loss_scaling, device());
   if (options.ema_decay > 0.0) average_.emplace(parameters_.values(), options.ema_decay);
 }
 

@@ -7,8 +7,10 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Context.h>
 #include <ATen/core/Generator.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
@@ -23,6 +25,7 @@ namespace lockstep {
 namespace {
 
 constexpr const char* generator_path = "/rng/cpu";
+constexpr const char* device_generator_path = "/rng/device";
 constexpr const char* model_group = "/model/";
 constexpr const char* average_group = "/ema/";
 
@@ -166,24 +169,38 @@ void restore_scalar(ArrayFileReader& reader, const ScalarField& scalar, Communic
   }
 }
 
-at::Tensor generator_state() {
-  at::Generator generator = at::detail::getDefaultCPUGenerator();
+/// Files hold row-major elements; the live tensor may lie channels-last, and on another device.
+at::Tensor row_major_copy(const at::Tensor& live) {
+  return at::empty(live.sizes(), live.scalar_type()).copy_(live.detach());
+}
+
+/// Which generators draw in a run whose model is on `device`, and where files keep their states.
+std::vector<std::pair<const char*, at::Generator>> generators_for(at::Device device) {
+  std::vector<std::pair<const char*, at::Generator>> generators{
+      {generator_path, at::detail::getDefaultCPUGenerator()}};
+  if (!device.is_cpu()) {
+    generators.emplace_back(device_generator_path, at::globalContext().defaultGenerator(device));
+  }
+  return generators;
+}
+
+at::Tensor state_of(at::Generator generator) {
   const std::scoped_lock lock(generator.mutex());
   return generator.get_state();
 }
 
 /// A rank that the checkpoint knows gets its state back; others keep their own. Returns how many
 /// ranks it knows.
-std::int64_t restore_generator(ArrayFileReader& reader, int rank) {
-  const at::Tensor state = generator_state();
-  const std::int64_t ranks = ranks_in(reader, generator_path);
-  const std::vector<std::byte> states = reader.read(generator_path);
+std::int64_t restore_generator(ArrayFileReader& reader, const char* path, at::Generator generator,
+                               int rank) {
+  const at::Tensor state = state_of(generator);
+  const std::int64_t ranks = ranks_in(reader, path);
+  const std::vector<std::byte> states = reader.read(path);
   check(std::ssize(states) == ranks * state.numel(), "restore the state of random numbers",
         "that of this LibTorch has another size than the checkpoint's");
   if (rank >= ranks) return ranks;
   std::memcpy(state.data_ptr(), states.data() + rank * state.numel(),
               static_cast<std::size_t>(state.numel()));
-  at::Generator generator = at::detail::getDefaultCPUGenerator();
   const std::scoped_lock lock(generator.mutex());
   generator.set_state(state);
   return ranks;
@@ -200,7 +217,6 @@ void restore_tensors(ArrayFileReader& reader, IoThread& io,
                      const std::vector<NamedTensor>& tensors) {
   const at::NoGradGuard no_gradients;
   for (const NamedTensor& named : tensors) {
-    // Files hold row-major elements; the live tensor may lie channels-last.
     const at::Tensor row_major = at::empty(named.tensor.sizes(), named.tensor.scalar_type());
     io.run([&] { reader.read(target_of(named.name, row_major)); });
     named.tensor.detach().copy_(row_major);
@@ -226,8 +242,7 @@ StateSnapshot::StateSnapshot(Replica& replica, const LoopState& loop, const Metr
                            .arrays = {}}) {
   Storage& storage = *storage_;
   for (const NamedTensor& named : replica_tensors_by_path(replica)) {
-    const at::Tensor& copy =
-        storage.tensors.emplace_back(named.tensor.detach().clone(at::MemoryFormat::Contiguous));
+    const at::Tensor& copy = storage.tensors.emplace_back(row_major_copy(named.tensor));
     storage.arrays.push_back({.path = named.name,
                               .dtype = dtype_of(copy.scalar_type()),
                               .shape = copy.sizes().vec(),
@@ -241,12 +256,14 @@ StateSnapshot::StateSnapshot(Replica& replica, const LoopState& loop, const Metr
                               .placement = scalar.placement,
                               .units = scalar.units});
   }
-  const at::Tensor& generator = storage.tensors.emplace_back(generator_state());
-  storage.arrays.push_back({.path = generator_path,
-                            .dtype = DType::uint8,
-                            .shape = {world_size, generator.numel()},
-                            .data = generator.const_data_ptr(),
-                            .placement = Placement::per_rank});
+  for (const auto& [path, generator] : generators_for(replica.device())) {
+    const at::Tensor& state = storage.tensors.emplace_back(state_of(generator));
+    storage.arrays.push_back({.path = path,
+                              .dtype = DType::uint8,
+                              .shape = {world_size, state.numel()},
+                              .data = state.const_data_ptr(),
+                              .placement = Placement::per_rank});
+  }
   for (ArrayView& array : arrays_of(storage.history, "/metrics")) {
     storage.arrays.push_back(std::move(array));
   }
@@ -300,16 +317,24 @@ std::int64_t restore_state(ArrayFileReader& reader, IoThread& io, Communicator& 
 
   return io.run([&] {
     history = read_history(reader, "/metrics");
-    return restore_generator(reader, io_comm.rank());
+    std::int64_t known = 0;
+    for (const auto& [path, generator] : generators_for(replica.device())) {
+      // One from before the run moved to this kind of device has none of its states.
+      if (reader.find(path) == nullptr) continue;
+      const std::int64_t ranks = restore_generator(reader, path, generator, io_comm.rank());
+      if (path == generator_path) known = ranks;
+    }
+    return known;
   });
 }
 
-void seed_generator(std::uint64_t seed, int rank) {
+void seed_generators(std::uint64_t seed, int rank, at::Device device) {
   PhiloxStream stream(seed, static_cast<std::uint64_t>(rank), /*stream=*/0x726E6700);
-  const std::uint64_t high = stream.next_uint32();
-  at::Generator generator = at::detail::getDefaultCPUGenerator();
-  const std::scoped_lock lock(generator.mutex());
-  generator.set_current_seed(high << 32U | stream.next_uint32());
+  for (auto& [path, generator] : generators_for(device)) {
+    const std::uint64_t high = stream.next_uint32();
+    const std::scoped_lock lock(generator.mutex());
+    generator.set_current_seed(high << 32U | stream.next_uint32());
+  }
 }
 
 }  // namespace lockstep

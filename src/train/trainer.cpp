@@ -4,10 +4,12 @@
 #include <limits>
 #include <utility>
 
+#include <ATen/ops/cat.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
 
 #include "lockstep/comm/agreement.hpp"
+#include "lockstep/train/outcomes.hpp"
 #include "lockstep/train/train_state.hpp"
 
 namespace lockstep {
@@ -41,6 +43,7 @@ Trainer::Trainer(const TrainerParts& parts, LoopState loop, MetricsHistory histo
             {.max_grad_norm = parts.options.max_grad_norm,
              .label_smoothing = parts.options.label_smoothing,
              .seconds = parts.seconds}),
+      meters_(parts.replica.device()),
       profiler_(parts.options.enable_profiling ? parts.directory.trace(parts.comm.rank())
                                                : std::filesystem::path()),
       recorder_(parts.log, history_),
@@ -55,7 +58,9 @@ Trainer::Trainer(const TrainerParts& parts, LoopState loop, MetricsHistory histo
                .log = parts.log,
                .seconds = parts_.seconds,
                .moved = [heartbeat = &parts.heartbeat] { heartbeat->io_moved(); }}),
-      agreement_(parts.comm) {}
+      agreement_(parts.comm) {
+  meters_.set(loop_);
+}
 
 std::int64_t Trainer::epochs_to_do() const {
   return std::min(loop_.horizon.epochs,
@@ -132,10 +137,14 @@ std::optional<TrainEnd> Trainer::run_epoch() {
     // An epoch whose last window is done is finished, with what belongs to its end.
     if (!within_epoch()) continue;
     if (max_steps_done()) return stop_at_max_steps();
-    if (checkpoint_due_ || agreed.metrics_due) finish_log_point();
+    if (checkpoint_due_ || agreed.metrics_due) {
+      settle();
+      finish_log_point();
+    }
     if (agreed.metrics_due) write_metrics_file();
     if (checkpoint_due_) save_checkpoint();
   }
+  settle();
   finish_log_point();
   return finish_epoch();
 }
@@ -162,14 +171,14 @@ void Trainer::joining(Phase phase) {
   parts_.heartbeat.joining(phase, loop_.position.global_step);
 }
 
-Tally Trainer::run_micro_batch(Batch batch) {
+at::Tensor Trainer::run_micro_batch(Batch batch) {
   const OwnWork work = own_work(Phase::step);
   if (parts_.faults.spoils(loop_.position.global_step + 1)) {
     std::ranges::fill(batch.images, std::numeric_limits<float>::quiet_NaN());
   }
-  const Tally tally = step_.run_micro_batch(batch);
+  at::Tensor outcomes = step_.run_micro_batch(batch);
   parts_.training.recycle(std::move(batch));
-  return tally;
+  return outcomes;
 }
 
 bool Trainer::run_window() {
@@ -182,34 +191,76 @@ bool Trainer::run_window() {
   loop_.learning_rate = parts_.schedule.learning_rate(progress_of(loop_));
   step_.begin_window(rank_samples(window, parts_.plan, parts_.comm.rank(), parts_.comm.size()),
                      window.samples);
-  Tally tally;
+  at::Tensor outcomes;
   while (true) {
     const bool last = batch->micro_batch.last_of_window;
-    tally += run_micro_batch(std::move(*batch));
+    add(outcomes, run_micro_batch(std::move(*batch)));
     if (last) break;
     batch = next_batch();
     check(batch.has_value(), "go on with a global batch", "the loader ended in the midst of it");
   }
-  const StepReport report = step_.finish_window(loop_.learning_rate);
+  const StepResult result = step_.finish_window(loop_.learning_rate);
 
-  loop_.epoch.tally += tally;
-  loop_.interval_tally += tally;
+  meters_.add(outcomes);
   loop_.position.offset = window.end();
   loop_.position.consumed_samples += window.samples;
   ++loop_.position.global_step;
-  note_outcome(report);
-  loop_.epoch.comm_wait_seconds += report.wait_seconds;
+  loop_.epoch.comm_wait_seconds += result.wait_seconds;
   const double seconds = parts_.seconds() - began;
   loop_.epoch.train_seconds += seconds;
   loop_.interval_seconds += seconds;
   // The first step is slower than the others.
   if (steps_here_ > 0) writer_.note_step(seconds);
   if (profiler_.step_ends()) parts_.log.info("wrote " + profiler_.trace().string());
-  report_step(report);
+  issue(result);
+  // A GPU computes the step that was just issued while the one before is reported.
+  settle(parts_.replica.device().is_cpu() ? 0 : 1);
+  if (++steps_here_ == 1) {
+    settle();
+    parts_.first_step_done();
+  }
+  outlook_.step_done(loop_, steps_left());
   return true;
 }
 
-void Trainer::note_outcome(const StepReport& report) {
+bool Trainer::is_log_point(std::int64_t global_step) const {
+  return global_step % parts_.options.log_interval == 0;
+}
+
+void Trainer::issue(const StepResult& result) {
+  issued_.push_back({.loop = loop_,
+                     .elapsed_seconds = parts_.seconds() - began_,
+                     .numbers = HostCopy(at::cat({result.numbers, meters_.values().flatten()}))});
+  if (!is_log_point(loop_.position.global_step)) return;
+  meters_.begin_interval();
+  loop_.interval_seconds = 0.0;
+}
+
+void Trainer::settle(std::size_t but) {
+  while (issued_.size() > but) {
+    IssuedStep step = std::move(issued_.front());
+    issued_.pop_front();
+    report(std::move(step));
+  }
+}
+
+void Trainer::report(IssuedStep step) {
+  const std::span<const double> numbers = step.numbers.wait();
+  const std::size_t epoch = StepResult::fields;
+  const std::size_t interval = epoch + tally_fields;
+  const StepReport outcome = report_of(numbers.first(epoch));
+  note_outcome(outcome, step.loop.position.global_step);
+  loop_.epoch.tally = tally_of(numbers.subspan(epoch, tally_fields));
+  loop_.interval_tally = tally_of(numbers.subspan(interval, tally_fields));
+
+  finish_log_point();
+  if (!is_log_point(step.loop.position.global_step)) return;
+  step.loop.interval_tally = std::exchange(loop_.interval_tally, {});
+  step.loop.skipped_steps = loop_.skipped_steps;
+  log_points_.start(step.loop, outcome, step.elapsed_seconds);
+}
+
+void Trainer::note_outcome(const StepReport& report, std::int64_t global_step) {
   if (report.applied) {
     loop_.skipped_in_row = 0;
     return;
@@ -219,23 +270,14 @@ void Trainer::note_outcome(const StepReport& report) {
   if (parts_.comm.rank() != 0) return;  // all ranks know the same
   const GradScaler* scaler = parts_.replica.scaler();
   const std::string text = fmt::format("step {} skipped: its gradient is not finite ({} so far)",
-                                       loop_.position.global_step, loop_.skipped_steps);
+                                       global_step, loop_.skipped_steps);
   if (scaler == nullptr) {
     parts_.log.warn(text);
   } else {
     // Expected now and then: the scale grows until gradients overflow.
-    parts_.log.info(
-        fmt::format("{}; loss scale {:g}, was {:g}", text, scaler->scale(), report.loss_scale));
+    parts_.log.info(fmt::format("{}; loss scale {:g}, was {:g}", text, report.next_loss_scale,
+                                report.loss_scale));
   }
-}
-
-void Trainer::report_step(const StepReport& report) {
-  finish_log_point();
-  if (loop_.position.global_step % parts_.options.log_interval == 0) {
-    log_points_.start(loop_, report, parts_.seconds() - began_);
-  }
-  if (++steps_here_ == 1) parts_.first_step_done();
-  outlook_.step_done(loop_, steps_left());
 }
 
 double Trainer::steps_left() const {
@@ -283,6 +325,7 @@ std::optional<TrainEnd> Trainer::finish_epoch() {
   record.seconds = loop_.epoch.seconds;
   record.train_seconds = loop_.epoch.train_seconds;
   loop_.epoch = {};
+  meters_.begin_epoch();
   recorder_.record_epoch(record, loop_.horizon);
   write_metrics_file();
   const bool last = epochs_done == epochs_to_do() || max_steps_done();
@@ -328,6 +371,7 @@ TrainEnd Trainer::stop_at_max_steps() {
 
 void Trainer::stop_here(const std::string& reason, bool restart) {
   agreement_.settle();
+  settle();
   finish_log_point();
   const std::int64_t step = loop_.position.global_step;
   parts_.log.info(fmt::format("stopping for {} after step {}", reason, step));
@@ -339,6 +383,7 @@ void Trainer::stop_here(const std::string& reason, bool restart) {
 }
 
 void Trainer::give_up() {
+  settle();
   finish_log_point();
   write_metrics_file();
   writer_.finish();
@@ -350,7 +395,7 @@ void Trainer::give_up() {
       ExitCode::failure, fmt::format("train on after step {}", loop_.position.global_step),
       reason + (scaler == nullptr
                     ? ""
-                    : fmt::format(", with a loss scale down to {:g}", scaler->scale())),
+                    : fmt::format(", with a loss scale down to {:g}", scaler->state().scale)),
       "looking for NaN or huge values in the data, a lower lr, a longer warm-up or max_grad_norm; "
       "the checkpoints in " +
           parts_.directory.checkpoints().string() + " are from before and stay");

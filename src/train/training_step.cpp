@@ -1,35 +1,54 @@
 #include "lockstep/train/training_step.hpp"
 
 #include <cmath>
+#include <cstddef>
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/full_like.h>
+#include <ATen/ops/ones_like.h>
+#include <ATen/ops/stack.h>
 
 #include "lockstep/optim/gradient_norm.hpp"
 #include "lockstep/train/forward.hpp"
+#include "lockstep/train/outcomes.hpp"
 #include "lockstep/train/step_profiler.hpp"
 
 namespace lockstep {
+
+StepReport report_of(std::span<const double> numbers) {
+  return {.grad_norm = numbers[0],
+          .applied = numbers[1] == 0.0,
+          .loss_scale = numbers[2],
+          .next_loss_scale = numbers[3]};
+}
+
+StepReport report_of(const StepResult& result) {
+  const at::Tensor here = result.numbers.cpu();
+  return report_of(std::span(here.const_data_ptr<double>(), std::size_t{StepResult::fields}));
+}
 
 void TrainingStep::begin_window(std::int64_t rank_samples, std::int64_t window_samples) {
   reducer_.begin_window(static_cast<double>(rank_samples) / static_cast<double>(window_samples));
 }
 
-Tally TrainingStep::run_micro_batch(const Batch& batch) {
+at::Tensor TrainingStep::run_micro_batch(Batch& batch) {
   reducer_.begin_micro_batch(batch.micro_batch.last_of_window);
   if (batch.samples == 0) return {};
   const ForwardPass pass = [&] {
     const ProfileRange range("forward");
-    return forward(replica_.model(), precision_, batch, options_.label_smoothing);
+    return forward(replica_.model(), precision_, upload_(batch), options_.label_smoothing);
   }();
-  const Tally tally = tally_of(pass);
+  at::Tensor outcomes = outcomes_of(pass);
   // The gradient of (sum of losses / samples of the whole window): tails and uneven shares weigh
   // right whatever the number of ranks and micro-batches.
-  const double scale = replica_.scaler() == nullptr ? 1.0 : replica_.scaler()->scale();
-  const double weight = scale / static_cast<double>(batch.micro_batch.window.samples);
+  const auto samples = static_cast<double>(batch.micro_batch.window.samples);
+  const GradScaler* scaler = replica_.scaler();
+  const at::Tensor weight = scaler == nullptr
+                                ? at::full_like(pass.loss_sum, 1.0 / samples)
+                                : scaler->scale().div(samples).to(pass.loss_sum.scalar_type());
   const ProfileRange range("backward");
-  pass.loss_sum.backward(at::full_like(pass.loss_sum, weight));
-  return tally;
+  pass.loss_sum.backward(weight);
+  return outcomes;
 }
 
 double TrainingStep::wait_for_gradients() {
@@ -39,31 +58,36 @@ double TrainingStep::wait_for_gradients() {
   return options_.seconds ? options_.seconds() - began : 0.0;
 }
 
-StepReport TrainingStep::finish_window(double learning_rate) {
+StepResult TrainingStep::finish_window(double learning_rate) {
   const double wait_seconds = wait_for_gradients();
   const ProfileRange range("update");
   GradScaler* scaler = replica_.scaler();
-  const double scale = scaler == nullptr ? 1.0 : scaler->scale();
-  const double scaled_norm = l2_norm(replica_.parameters().gradients());
-  const StepReport report{.grad_norm = scaled_norm / scale,
-                          .applied = std::isfinite(scaled_norm),
-                          .loss_scale = scale,
-                          .wait_seconds = wait_seconds};
-  if (report.applied) {
-    update(learning_rate, clip_factor(report.grad_norm, options_.max_grad_norm) / scale);
-  } else {
-    reducer_.restore_buffers();
+  const at::Tensor scaled_norm = l2_norm(replica_.parameters().gradients());
+  const at::Tensor bad = scaled_norm.isfinite().logical_not().to(at::kFloat);
+  const at::Tensor scale = scaler == nullptr ? at::ones_like(scaled_norm) : scaler->scale().clone();
+  const at::Tensor norm = scaled_norm.div(scale);
+
+  adjust_gradients(norm);
+  Optimizer& optimizer = replica_.optimizer();
+  optimizer.step(learning_rate, bad);
+  if (WeightAverage* average = replica_.average()) {
+    average->update(optimizer.applied_steps_there(), bad);
   }
-  if (scaler != nullptr) scaler->update(!report.applied);
-  return report;
+  reducer_.restore_buffers_if(bad);
+  if (scaler != nullptr) scaler->update(bad);
+  const at::Tensor& next_scale = scaler == nullptr ? scale : scaler->scale();
+  return {.numbers = at::stack({norm, bad.to(at::kDouble), scale, next_scale}),
+          .wait_seconds = wait_seconds};
 }
 
-void TrainingStep::update(double learning_rate, double gradient_factor) {
-  if (gradient_factor != 1.0) replica_.parameters().gradients().mul_(gradient_factor);
-  replica_.optimizer().step(learning_rate);
-  if (WeightAverage* average = replica_.average()) {
-    average->update(replica_.optimizer().applied_steps());
+void TrainingStep::adjust_gradients(const at::Tensor& norm) {
+  const GradScaler* scaler = replica_.scaler();
+  at::Tensor factor;
+  if (options_.max_grad_norm > 0.0) factor = clip_factor(norm, options_.max_grad_norm);
+  if (scaler != nullptr) {
+    factor = factor.defined() ? factor.div(scaler->scale()) : scaler->scale().reciprocal();
   }
+  if (factor.defined()) replica_.parameters().gradients().mul_(factor);
 }
 
 }  // namespace lockstep

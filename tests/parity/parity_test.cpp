@@ -22,6 +22,7 @@
 #include "lockstep/io/io_thread.hpp"
 #include "lockstep/model/mini_resnet.hpp"
 #include "lockstep/optim/sgd.hpp"
+#include "lockstep/train/outcomes.hpp"
 #include "lockstep/train/progress.hpp"
 #include "lockstep/train/training_step.hpp"
 
@@ -106,7 +107,8 @@ double gradient_of_window(TrainingStep& step, const BatchPlan& plan, std::span<c
   step.begin_window(rank_samples(window, plan, comm.rank(), comm.size()), window.samples);
   Tally tally;
   for (const MicroBatch& micro_batch : micro_batches(window, plan)) {
-    tally += step.run_micro_batch(batch_of(micro_batch, images, labels, comm));
+    Batch batch = batch_of(micro_batch, images, labels, comm);
+    tally += tally_of(step.run_micro_batch(batch));
   }
   return reduced(comm, tally, "test").mean_loss();
 }

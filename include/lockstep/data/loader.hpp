@@ -20,6 +20,9 @@ struct Batch {
   std::vector<float> images;         ///< samples x C x H x W, transformed
   std::vector<std::int64_t> labels;  ///< samples
   std::vector<std::int64_t> ids;     ///< samples; what Dataset::read was asked for
+  /// Of whoever still reads the memory, as a copy to a GPU does: its destructor waits for that.
+  /// Null where nobody does.
+  std::shared_ptr<void> reading;
 };
 
 enum class SampleOrder {
@@ -57,7 +60,8 @@ class Loader {
   /// and again on each call until an epoch is started.
   std::optional<Batch> next();
 
-  /// Gives a used batch's memory back for later ones; optional.
+  /// Gives a used batch's memory back for later ones; optional. Does not wait for who is `reading`
+  /// it: that is done before it is written again.
   void recycle(Batch batch);
 
  private:

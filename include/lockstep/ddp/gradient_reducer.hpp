@@ -74,9 +74,10 @@ class GradientReducer {
   /// Collective.
   void finish();
 
-  /// Takes the running buffers and counters back to where begin_window() found them, for a step
-  /// that is skipped. After finish(). Not collective; to be called by all ranks alike.
-  void restore_buffers();
+  /// Takes the running buffers and counters back to where begin_window() found them where `bad`, a
+  /// float32 scalar on their device, is not 0: the step is skipped then. After finish(). Does not
+  /// wait for the device. Not collective; to be called by all ranks alike.
+  void restore_buffers_if(const at::Tensor& bad);
 
   const std::vector<Bucket>& buckets() const { return buckets_; }
   /// Bytes this rank has handed to all-reduces so far, padding and buffers included.

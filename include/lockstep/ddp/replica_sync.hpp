@@ -15,7 +15,7 @@ namespace lockstep {
 /// Gives every rank rank 0's parameter values and buffers. Collective.
 void broadcast_replica(FlatParameters& parameters, FlatBuffers& buffers, Communicator& comm);
 
-/// XXH3 of the tensors' bytes. CPU tensors, contiguous. Not collective.
+/// XXH3 of the tensors' bytes. Contiguous; waits for their device. Not collective.
 std::uint64_t content_hash(std::span<const at::Tensor> tensors);
 
 /// Everything of a replica that all ranks must hold alike: parameter values, buffers, counters.

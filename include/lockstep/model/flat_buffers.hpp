@@ -10,7 +10,8 @@
 namespace lockstep {
 
 /// A model's buffers sorted by how replicas keep them equal. Construction moves the floating-point
-/// ones (running means and variances) into one 1-d tensor, of which they become views.
+/// ones (running means and variances) into one 1-d tensor, of which they become views, and the
+/// counters into another.
 class FlatBuffers {
  public:
   /// Throws Error where floating-point buffers differ in dtype.
@@ -22,8 +23,10 @@ class FlatBuffers {
   const at::Tensor& values() const { return values_; }
   const FlatLayout& layout() const { return layout_; }
 
-  /// The int64 scalars called num_batches_tracked: forward passes in training mode.
+  /// The int64 scalars called num_batches_tracked: forward passes in training mode. They are views
+  /// of counter_values() (1-d, with padding).
   const std::vector<at::Tensor>& counters() const { return counters_; }
+  const at::Tensor& counter_values() const { return counter_values_; }
   /// Any other integers: constants of the network.
   const std::vector<at::Tensor>& constants() const { return constants_; }
 
@@ -32,6 +35,7 @@ class FlatBuffers {
   FlatLayout layout_;
   at::Tensor values_;
   std::vector<at::Tensor> counters_;
+  at::Tensor counter_values_;
   std::vector<at::Tensor> constants_;
 };
 

@@ -34,10 +34,13 @@ class Model {
   virtual void set_training(bool training) = 0;
 };
 
-/// Gives floating-point parameters and buffers the element type, and 4-d ones the memory format.
-/// To be called before anything holds views of them (FlatParameters, FlatBuffers) and before the
-/// first forward().
-void convert(Model& model, DType dtype, MemoryFormat format);
+/// Takes parameters and buffers to `device` and gives floating-point ones the element type, 4-d
+/// ones the memory format. To be called before anything holds views of them (FlatParameters,
+/// FlatBuffers) and before the first forward().
+void convert(Model& model, DType dtype, MemoryFormat format, at::Device device = at::kCPU);
+
+/// Where the model's parameters are.
+at::Device device_of(const Model& model);
 
 /// The sum of all parameters' elements.
 std::int64_t parameter_count(const Model& model);

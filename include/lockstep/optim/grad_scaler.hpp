@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include <ATen/core/Tensor.h>
+
 #include "lockstep/base/field.hpp"
 
 namespace lockstep {
@@ -30,18 +32,22 @@ struct GradScalerState {
 /// Micikevicius et al., Mixed precision training, 2018.
 class GradScaler {
  public:
-  explicit GradScaler(const GradScalerOptions& options);
+  /// What moves from step to step is kept on `device`, for which nothing but state() waits.
+  explicit GradScaler(const GradScalerOptions& options, at::Device device = at::kCPU);
 
-  double scale() const { return state_.scale; }
-  /// To be called once a step, with whether it had to be skipped.
-  void update(bool overflowed);
+  /// A float64 scalar on the device, which update() changes.
+  const at::Tensor& scale() const { return scale_; }
+  /// To be called once a step; `overflowed`, a float32 scalar on the device, is not 0 where the
+  /// step had to be skipped.
+  void update(const at::Tensor& overflowed);
 
-  const GradScalerState& state() const { return state_; }
-  void restore(const GradScalerState& state) { state_ = state; }
+  GradScalerState state() const;
+  void restore(const GradScalerState& state);
 
  private:
   GradScalerOptions options_;
-  GradScalerState state_;
+  at::Tensor scale_;           // float64
+  at::Tensor growth_tracker_;  // int64
 };
 
 }  // namespace lockstep

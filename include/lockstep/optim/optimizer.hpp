@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,23 +34,29 @@ class Optimizer {
   virtual ~Optimizer() = default;
 
   /// One update. A parameter that had no gradient has a gradient of zeros: weight decay and
-  /// momentum still move it.
-  void step(double learning_rate) {
-    apply(learning_rate);
-    ++applied_steps_;
-  }
+  /// momentum still move it. `bad`: a float32 scalar on the values' device; where it is not 0,
+  /// nothing changes and the step does not count. Without one the step is good. Never waits for the
+  /// device.
+  void step(double learning_rate, const at::Tensor& bad = {});
 
   /// The same kinds in the same order from construction on.
   virtual std::vector<OptimizerState> state() = 0;
 
-  /// Updates so far; those that were skipped for a bad gradient do not count.
-  std::int64_t applied_steps() const { return applied_steps_; }
-  void restore_applied_steps(std::int64_t steps) { applied_steps_ = steps; }
+  /// Updates so far; those that were skipped for a bad gradient do not count. Waits for the device.
+  std::int64_t applied_steps() const;
+  void restore_applied_steps(std::int64_t steps);
+  /// The same as an int64 scalar on the values' device, which step() moves on.
+  const at::Tensor& applied_steps_there() const { return applied_steps_; }
+
+ protected:
+  /// `values` are those to be updated; only their device matters here.
+  explicit Optimizer(const at::Tensor& values);
 
  private:
-  virtual void apply(double learning_rate) = 0;
+  /// `found_inf`: none, or as step()'s `bad`.
+  virtual void apply(double learning_rate, const std::optional<at::Tensor>& found_inf) = 0;
 
-  std::int64_t applied_steps_ = 0;
+  at::Tensor applied_steps_;
 };
 
 /// Holds an optimizer's options (but the learning rate, which a Schedule gives) and builds it.

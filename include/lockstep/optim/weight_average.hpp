@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstdint>
-
 #include <ATen/core/Tensor.h>
 
 namespace lockstep {
@@ -15,8 +13,10 @@ class WeightAverage {
   /// `weights` is 1-d; borrowed as a handle: update() reads what is in it then.
   WeightAverage(const at::Tensor& weights, double decay);
 
-  /// To be called after each applied step; `applied_steps` counts them, this one included.
-  void update(std::int64_t applied_steps);
+  /// To be called after each step; `applied_steps` (an int64 scalar) counts those that were
+  /// applied, this one included. Where `bad` (a float32 scalar) is not 0 it was not, and nothing
+  /// changes. Both are on the weights' device, for which this does not wait.
+  void update(const at::Tensor& applied_steps, const at::Tensor& bad = {});
 
   /// Like the weights; the average's own: writing to it restores the state.
   const at::Tensor& values() const { return average_; }

@@ -18,9 +18,9 @@ class LogPoints {
   /// Borrowed.
   LogPoints(Communicator& comm, Recorder& recorder) : comm_(comm), recorder_(recorder) {}
 
-  /// Takes the interval since the last point out of `loop`, whose last step gave `report`. The last
-  /// point must be finished.
-  void start(LoopState& loop, const StepReport& report, double elapsed_seconds);
+  /// Of the interval since the last point that `loop` tells, whose last step gave `report`. The
+  /// last point must be finished.
+  void start(const LoopState& loop, const StepReport& report, double elapsed_seconds);
 
   /// Records the point that was started last, if it has not been. Returns its mean loss.
   std::optional<double> finish(const Horizon& horizon);

@@ -1,15 +1,32 @@
 #pragma once
 
+#include <cstdint>
+#include <span>
+
 #include <ATen/core/Tensor.h>
 
+#include "lockstep/train/forward.hpp"
 #include "lockstep/train/tally.hpp"
 
 namespace lockstep {
 
-/// Adds to `tally` what `scores` [samples, classes] say of `labels` (int64 [samples]): samples,
-/// correct, correct_top5 and, where the tally's loss_sum is not finite, which samples' losses are
-/// not. In the top five is a label that fewer than five classes score above; NaN is above
-/// everything. Not collective.
-void count_outcomes(const at::Tensor& scores, const at::Tensor& labels, Tally& tally);
+/// What a batch's scores say of its labels, as sums that add up: float64 [tally_fields], in the
+/// order of a Tally's fields, on the device of the pass, for which it does not wait. In the top
+/// five is a label that fewer than five classes score above; NaN is above everything. Which
+/// samples' losses are not finite is looked at on a CPU only where the sum is not. Not collective.
+at::Tensor outcomes_of(const ForwardPass& pass);
+
+constexpr std::int64_t tally_fields = 5;
+
+/// Adds `more` to `sum`; either may be none. Does not wait.
+void add(at::Tensor& sum, const at::Tensor& more);
+
+/// What outcomes, or a sum of them, say: waits for their device. None: nothing.
+Tally tally_of(const at::Tensor& outcomes);
+/// Of `tally_fields` numbers that are here.
+Tally tally_of(std::span<const double> outcomes);
+
+/// The other way round, on `device`.
+at::Tensor outcomes_as(const Tally& tally, at::Device device);
 
 }  // namespace lockstep

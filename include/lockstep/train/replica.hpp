@@ -22,10 +22,11 @@ struct ReplicaOptions {
 /// of flat tensors, the optimizer that works on them, and what follows them from step to step.
 class Replica {
  public:
-  /// `model` is already converted to its dtype and memory format. Not collective.
+  /// `model` is already converted to its device, dtype and memory format. Not collective.
   Replica(std::unique_ptr<Model> model, const OptimizerBuilder& optimizer,
           const ReplicaOptions& options = {});
 
+  at::Device device() const { return parameters_.values().device(); }
   Model& model() { return *model_; }
   FlatParameters& parameters() { return parameters_; }
   FlatBuffers& buffers() { return buffers_; }

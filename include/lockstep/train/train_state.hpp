@@ -54,7 +54,8 @@ std::string model_misfit(const ArrayFileReader& reader, const Model& model, bool
 /// the checkpoint must hold. Collective.
 void restore_model(ArrayFileReader& reader, IoThread& io, Model& model, bool averaged);
 
-/// Seeds LibTorch's generator of random numbers on this rank: ranks of one run draw differently.
-void seed_generator(std::uint64_t seed, int rank);
+/// Seeds LibTorch's generators of random numbers on this rank, the CPU's and the device's: ranks of
+/// one run draw differently.
+void seed_generators(std::uint64_t seed, int rank, at::Device device);
 
 }  // namespace lockstep

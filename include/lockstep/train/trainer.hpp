@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <exception>
 #include <functional>
 #include <optional>
@@ -17,7 +19,9 @@
 #include "lockstep/io/io_thread.hpp"
 #include "lockstep/io/metrics_file.hpp"
 #include "lockstep/optim/schedule.hpp"
+#include "lockstep/train/device_meters.hpp"
 #include "lockstep/train/evaluation.hpp"
+#include "lockstep/train/host_copy.hpp"
 #include "lockstep/train/log_points.hpp"
 #include "lockstep/train/options.hpp"
 #include "lockstep/train/outlook.hpp"
@@ -103,12 +107,23 @@ class Trainer {
   /// One optimizer step; false where the epoch is over.
   bool run_window();
   std::optional<Batch> next_batch();
-  Tally run_micro_batch(Batch batch);
+  /// Returns its outcomes, or none.
+  at::Tensor run_micro_batch(Batch batch);
+
+  /// A step that has been issued, and what the device makes known of it when it has done it.
+  struct IssuedStep {
+    LoopState loop;  // behind the step, but for what is in `numbers`
+    double elapsed_seconds = 0.0;
+    HostCopy numbers;  // of StepResult, then of DeviceMeters
+  };
+  void issue(const StepResult& result);
+  /// Waits for all steps but the last `but` ones that were issued, and reports them.
+  void settle(std::size_t but = 0);
+  void report(IssuedStep step);
 
   /// Counts a skipped step and says so.
-  void note_outcome(const StepReport& report);
-
-  void report_step(const StepReport& report);
+  void note_outcome(const StepReport& report, std::int64_t global_step);
+  bool is_log_point(std::int64_t global_step) const;
   void finish_log_point();
   /// Optimizer steps until this training ends; may be a fraction.
   double steps_left() const;
@@ -129,6 +144,8 @@ class Trainer {
   LoopState loop_;
   MetricsHistory history_;
   TrainingStep step_;
+  DeviceMeters meters_;
+  std::deque<IssuedStep> issued_;  // not reported yet
   StepProfiler profiler_;
   Recorder recorder_;
   LogPoints log_points_;

@@ -115,7 +115,11 @@ TEST_F(ReplicaSyncTest, ASkippedStepRestoresTheBuffers) {
   replica.run_window(poisoned, 2, *comm_);
   EXPECT_FALSE(replica.parameters.gradients().isfinite().all().item<bool>());
   EXPECT_FALSE(replica.buffers.values().isfinite().all().item<bool>());
-  replica.reducer.restore_buffers();
+  const at::Tensor after = replica.buffers.values().clone();
+  replica.reducer.restore_buffers_if(at::zeros({}));
+  EXPECT_TRUE(replica.buffers.values().isnan().equal(after.isnan()));
+  EXPECT_EQ(replica.buffers.counters()[0].item<std::int64_t>(), 4);
+  replica.reducer.restore_buffers_if(at::ones({}));
   EXPECT_TRUE(replica.buffers.values().equal(before));
   EXPECT_EQ(replica.buffers.counters()[0].item<std::int64_t>(), 2);
 }

@@ -1,8 +1,10 @@
 #include "lockstep/optim/adamw.hpp"
 
 #include <cmath>
+#include <limits>
 #include <vector>
 
+#include <ATen/ops/ones.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
@@ -103,6 +105,19 @@ TEST(AdamW, GoesOnFromRestoredStateToTheBit) {
   resumed.optimizer->restore_applied_steps(first.optimizer->applied_steps());
   resumed.steps(5, 12);
   EXPECT_TRUE(resumed.values.equal(straight.values));
+}
+
+// The bias correction counts applied steps alone.
+TEST(AdamW, GoesOnAfterABadStepAsIfItHadNotBeen) {
+  Trial straight(builder("0.1"), at::kFloat);
+  straight.steps(0, 12);
+  Trial trial(builder("0.1"), at::kFloat);
+  trial.steps(0, 5);
+  trial.gradients.fill_(std::numeric_limits<double>::quiet_NaN());
+  trial.optimizer->step(0.1, at::ones({}));
+  trial.steps(5, 12);
+  EXPECT_TRUE(trial.values.equal(straight.values));
+  EXPECT_EQ(trial.optimizer->applied_steps(), 12);
 }
 
 TEST(AdamW, LeavesGradientsAndPaddingAsTheyAre) {

@@ -1,7 +1,9 @@
 #include "lockstep/optim/sgd.hpp"
 
+#include <limits>
 #include <vector>
 
+#include <ATen/ops/ones.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
@@ -138,6 +140,22 @@ TEST(SgdBuilder, RefusesNesterovWithoutMomentum) {
 TEST(SgdBuilder, RefusesAMomentumOfOne) {
   SgdBuilder sgd;
   EXPECT_TRUE(sgd.fields().at(0).assign("1"));
+}
+
+TEST(Sgd, LeavesOutAStepThatTheDeviceCallsBad) {
+  Trial trial(builder("0.9", "0.01", "false"), at::kFloat);
+  trial.step(0);
+  const at::Tensor values = trial.values.clone();
+  const at::Tensor momentum = trial.optimizer->state().at(0).flat.clone();
+  trial.gradients.fill_(std::numeric_limits<double>::quiet_NaN());
+  trial.optimizer->step(0.1, at::ones({}));
+  EXPECT_TRUE(trial.values.equal(values));
+  EXPECT_TRUE(trial.optimizer->state().at(0).flat.equal(momentum));
+  EXPECT_EQ(trial.optimizer->applied_steps(), 1);
+  trial.gradients.fill_(1.0);
+  trial.optimizer->step(0.1, at::zeros({}));
+  EXPECT_FALSE(trial.values.equal(values));
+  EXPECT_EQ(trial.optimizer->applied_steps(), 2);
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <vector>
 
 #include <ATen/ops/allclose.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
@@ -22,9 +24,20 @@ TEST(WeightAverage, IsExponentialFromTheFirstStepsWeights) {
   WeightAverage average(weights, 0.9);
   for (std::size_t i = 0; i < weights_of_steps.size(); ++i) {
     weights.copy_(at::tensor(weights_of_steps[i], at::kDouble));
-    average.update(static_cast<std::int64_t>(i) + 1);
+    average.update(at::scalar_tensor(static_cast<std::int64_t>(i) + 1, at::kLong));
     EXPECT_TRUE(at::allclose(average.values(), at::tensor(averages[i], at::kDouble), 1e-14, 1e-14));
   }
+}
+
+TEST(WeightAverage, KeepsOutOfAStepThatTheDeviceCallsBad) {
+  const at::Tensor weights = at::tensor({1.0, 2.0}, at::kFloat);
+  WeightAverage average(weights, 0.9);
+  const at::Tensor steps = at::scalar_tensor(3, at::kLong);
+  weights.fill_(5.0);
+  average.update(steps, at::ones({}));
+  EXPECT_TRUE(average.values().equal(at::tensor({1.0, 2.0}, at::kFloat)));
+  average.update(steps, at::zeros({}));
+  EXPECT_TRUE(at::allclose(average.values(), at::tensor({1.4, 2.3}, at::kFloat)));
 }
 
 TEST(WeightAverage, ExchangedTwiceIsAsItWas) {

@@ -21,6 +21,7 @@
 #include "lockstep/model/mini_resnet.hpp"
 #include "lockstep/optim/sgd.hpp"
 #include "lockstep/train/evaluation.hpp"
+#include "lockstep/train/outcomes.hpp"
 #include "lockstep/train/progress.hpp"
 #include "lockstep/train/training_step.hpp"
 
@@ -99,8 +100,8 @@ struct Training {
         step.begin_window(rank_samples(micro_batch.window, plan, comm->rank(), comm->size()),
                           micro_batch.window.samples);
       }
-      tally += step.run_micro_batch(*batch);
-      if (micro_batch.last_of_window) reports.push_back(step.finish_window(lr));
+      tally += tally_of(step.run_micro_batch(*batch));
+      if (micro_batch.last_of_window) reports.push_back(report_of(step.finish_window(lr)));
     }
     return reports;
   }

@@ -99,11 +99,11 @@ void expect_same(const std::vector<at::Tensor>& one, const std::vector<at::Tenso
 
 TEST_F(TrainState, EveryRankGetsItsOwnRandomNumbersBack) {
   Replica replica = small_replica(1);
-  seed_generator(seed, rank());
+  seed_generators(seed, rank(), at::kCPU);
   at::rand({rank() + 3});  // ranks stand at different places of different sequences
   save(replica, {});
   const at::Tensor next = at::rand({5});
-  seed_generator(seed + 1, 0);
+  seed_generators(seed + 1, 0, at::kCPU);
   load(replica);
   EXPECT_TRUE(at::equal(at::rand({5}), next));
 
@@ -118,16 +118,16 @@ TEST_F(TrainState, EveryRankGetsItsOwnRandomNumbersBack) {
 
 TEST_F(TrainState, RanksThatAFileDoesNotKnowKeepTheirOwnRandomNumbers) {
   Replica replica = small_replica(1);
-  seed_generator(seed, 0);
+  seed_generators(seed, 0, at::kCPU);
   on_rank_0([&] {
     SelfCommunicator alone;
     save(replica, {}, alone);
   });
   const at::Tensor rank_0s = at::rand({5});
-  seed_generator(seed, rank() + 1);
+  seed_generators(seed, rank() + 1, at::kCPU);
   load(replica);
   const at::Tensor drawn = at::rand({5});
-  seed_generator(seed, rank() + 1);
+  seed_generators(seed, rank() + 1, at::kCPU);
   EXPECT_TRUE(at::equal(drawn, rank() == 0 ? rank_0s : at::rand({5})));
 }
 
