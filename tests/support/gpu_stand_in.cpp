@@ -12,8 +12,8 @@ constexpr auto invalid_device = static_cast<CudaStatus>(101);
 
 }  // namespace
 
-GpuStandIn::GpuStandIn(Communicator& world, int communicators)
-    : nccl_(world, communicators, streams_,
+GpuStandIn::GpuStandIn(Communicator& world, int communicators, std::size_t largest_message)
+    : nccl_(world, communicators, streams_, largest_message,
             [this](const void* data, std::size_t bytes) { return is_device_memory(data, bytes); }) {
   GpuProperties own{.name = "Stand-in", .memory_bytes = 1 << 20};
   own.uuid.back() = static_cast<std::byte>(world.rank() + 1);
@@ -204,6 +204,7 @@ void GpuStandIn::wait_for_calls_elsewhere(const std::string& name, int times) {
 
 bool GpuStandIn::is_device_memory(const void* data, std::size_t bytes) {
   const auto* begin = static_cast<const std::byte*>(data);
+  if (is_others_device_memory && is_others_device_memory(data, bytes)) return true;
   const std::lock_guard lock(mutex_);
   return std::ranges::any_of(device_memory_, [&](const auto& entry) {
     const std::vector<std::byte>& block = *entry.second;

@@ -25,8 +25,9 @@ class GpuStandIn {
  public:
   static constexpr int greatest_priority = -5;
 
-  /// For `communicators` of NCCL's. Collective over `world`, which is borrowed.
-  GpuStandIn(Communicator& world, int communicators);
+  /// For `communicators` of NCCL's, whose messages have at most so many bytes. Collective over
+  /// `world`, which is borrowed.
+  GpuStandIn(Communicator& world, int communicators, std::size_t largest_message = 4096);
   GpuStandIn(const GpuStandIn&) = delete;
   GpuStandIn& operator=(const GpuStandIn&) = delete;
   ~GpuStandIn();
@@ -47,6 +48,8 @@ class GpuStandIn {
   int calls_of(std::string_view name);
   /// Returns when other threads have called the function `times` more often than now.
   void wait_for_calls_elsewhere(const std::string& name, int times);
+  /// Whether memory that was not made through the tables is the GPU's too.
+  std::function<bool(const void* data, std::size_t bytes)> is_others_device_memory;
   /// Told of each of these calls before it is made.
   std::function<void(const std::string& name)> on_call;
 

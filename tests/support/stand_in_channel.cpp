@@ -16,8 +16,9 @@ std::string_view as_text(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-StandInChannel::StandInChannel(std::unique_ptr<Communicator> comm)
-    : comm_(std::move(comm)),
+StandInChannel::StandInChannel(std::unique_ptr<Communicator> comm, std::size_t largest_message)
+    : largest_message_(largest_message),
+      comm_(std::move(comm)),
       sent_(largest_message),
       received_(largest_message * static_cast<std::size_t>(comm_->size())) {}
 
@@ -25,7 +26,7 @@ void StandInChannel::send(const StandInMessage& message) {
   Packer packer;
   packer.add(message.what);
   packer.add(as_text(message.data));
-  if (packer.bytes().size() > largest_message) throw std::logic_error("too long for the stand-in");
+  if (packer.bytes().size() > largest_message_) throw std::logic_error("too long for the stand-in");
   std::memcpy(sent_.data(), packer.bytes().data(), packer.bytes().size());
   step_ = comm_->start_all_gather(buffer_of(std::span(sent_)), buffer_of(std::span(received_)),
                                   "a stand-in's step");
@@ -38,7 +39,7 @@ std::optional<std::vector<StandInMessage>> StandInChannel::receive() {
   std::vector<StandInMessage> messages;
   for (int rank = 0; rank < comm_->size(); ++rank) {
     Unpacker unpacker(as_text(std::span(received_).subspan(
-        static_cast<std::size_t>(rank) * largest_message, largest_message)));
+        static_cast<std::size_t>(rank) * largest_message_, largest_message_)));
     StandInMessage& message = messages.emplace_back();
     message.what = unpacker.text();
     const std::string data = unpacker.text();

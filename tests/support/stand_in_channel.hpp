@@ -21,9 +21,8 @@ struct StandInMessage {
 /// at the end make up for those that it did not take part in, whatever they were about.
 class StandInChannel {
  public:
-  static constexpr std::size_t largest_message = 4096;
-
-  explicit StandInChannel(std::unique_ptr<Communicator> comm);
+  /// `largest_message`: bytes; all messages travel in as many.
+  StandInChannel(std::unique_ptr<Communicator> comm, std::size_t largest_message);
 
   /// Sends this rank's message of the next step. The step before must have ended.
   void send(const StandInMessage& message);
@@ -36,6 +35,7 @@ class StandInChannel {
   void drain(Communicator& control);
 
  private:
+  std::size_t largest_message_;
   std::unique_ptr<Communicator> comm_;
   std::vector<std::byte> sent_;
   std::vector<std::byte> received_;

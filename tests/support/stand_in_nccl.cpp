@@ -59,11 +59,11 @@ bool are_alike(const Messages& messages) {
 }  // namespace
 
 StandInNccl::StandInNccl(Communicator& world, int communicators, StandInStreams& streams,
-                         IsDeviceMemory is_device_memory)
+                         std::size_t largest_message, IsDeviceMemory is_device_memory)
     : world_(world), streams_(streams), is_device_memory_(std::move(is_device_memory)) {
   for (int i = 0; i < communicators; ++i) {
-    channels_.push_back(
-        std::make_unique<StandInChannel>(world.duplicate("a stand-in's communicator")));
+    channels_.push_back(std::make_unique<StandInChannel>(
+        world.duplicate("a stand-in's communicator"), largest_message));
   }
 }
 

@@ -69,7 +69,7 @@ class StandInNccl {
 
   /// Good for `communicators` of NCCL's one after the other or at once. Collective.
   StandInNccl(Communicator& world, int communicators, StandInStreams& streams,
-              IsDeviceMemory is_device_memory);
+              std::size_t largest_message, IsDeviceMemory is_device_memory);
 
   NcclApi api();
   /// Ends what is left on all ranks; the streams must have been stopped. Collective.

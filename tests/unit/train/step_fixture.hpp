@@ -76,37 +76,49 @@ class ListDataset : public Dataset {
 
 /// A model in training on this test's ranks, step by step.
 struct Training {
-  std::unique_ptr<Communicator> comm = MpiCommunicator::duplicate_world();
+  std::unique_ptr<Communicator> comm;  ///< gradients'
   Replica replica;
   GradientReducer reducer;
   TrainingStep step;
 
   Training(std::unique_ptr<Model> model, const OptimizerBuilder& optimizer,
            const Precision& precision, const StepOptions& options = {},
-           const ReplicaOptions& extras = {})
-      : replica(std::move(model), optimizer, extras),
+           const ReplicaOptions& extras = {},
+           std::unique_ptr<Communicator> gradients = MpiCommunicator::duplicate_world())
+      : comm(std::move(gradients)),
+        replica(std::move(model), optimizer, extras),
         reducer(replica.parameters(), replica.buffers(), *comm, {}),
         step(replica, reducer, precision, options) {}
 
   /// One epoch in the data set's order. Returns a report a window.
   std::vector<StepReport> train(const Dataset& data, const BatchPlan& plan, double lr) {
+    std::vector<StepReport> reports;
+    for (const StepResult& result : issue(data, plan, lr)) reports.push_back(report_of(result));
+    tally = tally_of(outcomes);
+    return reports;
+  }
+
+  /// The same without a look at what became of it.
+  std::vector<StepResult> issue(const Dataset& data, const BatchPlan& plan, double lr) {
     Loader loader(data, plan, SampleOrder::sequential, 0, comm->rank(), comm->size(),
                   {.num_workers = 0});
     loader.start_epoch(0);
-    std::vector<StepReport> reports;
+    std::vector<StepResult> results;
     while (std::optional<Batch> batch = loader.next()) {
       const MicroBatch& micro_batch = batch->micro_batch;
       if (micro_batch.index == 0) {
         step.begin_window(rank_samples(micro_batch.window, plan, comm->rank(), comm->size()),
                           micro_batch.window.samples);
       }
-      tally += tally_of(step.run_micro_batch(*batch));
-      if (micro_batch.last_of_window) reports.push_back(report_of(step.finish_window(lr)));
+      add(outcomes, step.run_micro_batch(*batch));
+      if (batch->micro_batch.last_of_window) results.push_back(step.finish_window(lr));
+      loader.recycle(std::move(*batch));
     }
-    return reports;
+    return results;
   }
 
-  Tally tally;  ///< this rank's, of all windows
+  at::Tensor outcomes;  ///< this rank's, of all windows
+  Tally tally;          ///< the same, read
 };
 
 inline SgdBuilder sgd(const char* momentum = "0") {
