@@ -14,6 +14,7 @@
 namespace lockstep {
 
 struct Guard;
+struct GpuSupport;
 
 /// What every command is given.
 struct CommandContext {
@@ -21,6 +22,7 @@ struct CommandContext {
   Log& log;
   StopRequest& stop;  ///< from before MPI is there until it is gone
   Guard& guard;
+  const GpuSupport& gpus;
   std::vector<std::string> arguments;  ///< behind the command's name
   std::map<std::string, std::string> environment;
   double launch_time = 0.0;  ///< seconds since 1970: LOCKSTEP_LAUNCH_TIME, or the program's start

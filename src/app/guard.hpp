@@ -34,6 +34,9 @@ void start_guard(const CommandContext& context, const TrainOptions& options, con
 /// Says on standard error on which rank and host something failed, and why.
 void report_failure(const CommandContext& context, const std::exception& error);
 
+/// Reports it and ends the job, from any thread, whoever waits for whom.
+[[noreturn]] void end_job(const CommandContext& context, const std::exception& error);
+
 /// For a failure that this rank alone knows of: with other ranks in the job, which may be waiting
 /// for this one, reports it and ends all of them. Does nothing else.
 void abort_if_others_wait(const CommandContext& context, const std::exception& error);

@@ -109,11 +109,12 @@ TrainedRun load_trained_run(const CommandContext& context, InferenceSettings& se
                                         static_cast<std::uint64_t>(settings.run.train.seed));
   });
   end_if_interrupted(context, before_result);
-  run.precision = precision_of(world, settings.run.train);
+  run.precision = precision_of(world, settings.run.train, run.job.compute);
   run.provenance = provenance_of(context, run.job, run.precision, run.data.fingerprint);
   agreed(world, [&] { normalize_as_trained(run.data, settings.run.transform, *reader); });
   run.model = agreed(world, [&] {
-    return build_model(settings.run, *run.data.training, run.precision.precision);
+    return build_model(settings.run, *run.data.training, run.precision.precision,
+                       run.job.compute.device);
   });
   const bool averaged = settings.run.train.ema_decay > 0.0;
   agreed(world, [&] {

@@ -10,7 +10,6 @@
 #include "lockstep/base/text.hpp"
 #include "lockstep/comm/agreement.hpp"
 #include "lockstep/data/image_options.hpp"
-#include "lockstep/launch/device_choice.hpp"
 #include "lockstep/launch/launch_checks.hpp"
 #include "lockstep/launch/slurm_environment.hpp"
 #include "lockstep/launch/threads.hpp"
@@ -55,25 +54,6 @@ void warn_for_all(Communicator& world, Log& log, const std::string& host,
   const std::int64_t others = std::ssize(warnings) - 1;
   log.warn(warnings[0] +
            (others == 0 ? "" : "; " + counted(others, "other rank") + " warned likewise"));
-}
-
-/// What computes, and which GPUs stay idle meanwhile. Collective.
-std::string device_reason(Communicator& world, const Topology& topology,
-                          const EnvironmentMap& environment) {
-  constexpr std::size_t most_named = 8;
-  const VisibleGpus gpus = visible_gpus(environment);
-  const std::int64_t in_sight =
-      all_reduce_value(world, std::int64_t{gpus.count}, ReduceOp::max, "GPUs in sight");
-  const std::vector<std::string> texts = all_gather_text(
-      world, device_text(gpus, topology.local_rank, topology.local_size), "GPUs of the ranks");
-  if (in_sight == 0) return "CPU, since no rank sees a GPU";
-  std::vector<std::string> named;
-  for (std::size_t rank = 0; rank < std::min(texts.size(), most_named); ++rank) {
-    named.push_back(fmt::format("rank {}: {}", rank, texts[rank]));
-  }
-  if (texts.size() > most_named) named.emplace_back("...");
-  return "CPU, since training on GPUs is not there yet; those in sight stay idle (" +
-         joined(named, "; ") + ")";
 }
 
 std::string threads_text(Communicator& world, const ThreadChoice& choice) {
@@ -146,10 +126,7 @@ Job join_job(const CommandContext& context, const TrainOptions& options) {
   Job job;
   job.topology = context.session.topology();
   job.scheduler = slurm.job_text();
-  job.device = device_reason(world, job.topology, context.environment);
-  job.backend = world.size() == 1
-                    ? "none, since there is one rank"
-                    : MpiSession::library_version() + " for gradients, sums and files";
+  job.compute = choose_compute(context, options, job.topology);
   const ThreadChoice choice =
       threads_per_rank(cpu_share(world, job.topology, slurm), options.threads);
   warn_for_all(world, context.log, job.topology.host, choice.warning);
@@ -159,10 +136,15 @@ Job join_job(const CommandContext& context, const TrainOptions& options) {
   return job;
 }
 
-PrecisionChoice precision_of(Communicator& world, const TrainOptions& options) {
-  const std::int64_t mine = processor_has_bfloat16() ? 1 : 0;
-  const std::int64_t all = all_reduce_value(world, mine, ReduceOp::min, "processors with bfloat16");
-  return choose_precision(precision_request(options), all == 1);
+PrecisionChoice precision_of(Communicator& world, const TrainOptions& options,
+                             const Compute& compute) {
+  // Ampere's is the first tensor core that takes bfloat16.
+  const bool mine =
+      compute.on_gpu() ? compute.properties.compute_major >= 8 : processor_has_bfloat16();
+  const std::int64_t all =
+      all_reduce_value(world, std::int64_t{mine ? 1 : 0}, ReduceOp::min, "devices with bfloat16");
+  return choose_precision(precision_request(options),
+                          {.gpu = compute.on_gpu(), .has_bfloat16 = all == 1});
 }
 
 ImageClassifierShape shape_of(const Dataset& dataset) {
@@ -180,12 +162,12 @@ ImageClassifierShape shape_of(const Dataset& dataset) {
 }
 
 std::unique_ptr<Model> build_model(const RunSettings& settings, const Dataset& dataset,
-                                   const Precision& precision) {
+                                   const Precision& precision, c10::Device device) {
   const ImageClassifierShape shape = shape_of(dataset);
   try {
     std::unique_ptr<Model> model =
         settings.model().build(shape, static_cast<std::uint64_t>(settings.train.seed));
-    convert(*model, precision.parameters, MemoryFormat::channels_last);
+    convert(*model, precision.parameters, MemoryFormat::channels_last, device);
     return model;
   } catch (const c10::Error& error) {
     throw UsageError("build the model", first_line(error.what_without_backtrace()),
@@ -194,10 +176,11 @@ std::unique_ptr<Model> build_model(const RunSettings& settings, const Dataset& d
 }
 
 std::unique_ptr<Loader> evaluation_loader(const RunSettings& settings, const Dataset& dataset,
-                                          const Topology& topology) {
+                                          const Topology& topology,
+                                          std::pmr::memory_resource& memory) {
   const BatchPlan plan{.global_batch = settings.batch.batch_size * topology.world_size};
   return std::make_unique<Loader>(dataset, plan, SampleOrder::sequential, /*seed=*/0, topology.rank,
-                                  topology.world_size, settings.loader);
+                                  topology.world_size, settings.loader, ImageTransform(), memory);
 }
 
 }  // namespace lockstep

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <memory_resource>
 #include <string>
 
 #include "lockstep/app/run_settings.hpp"
@@ -9,6 +10,7 @@
 #include "lockstep/train/precision.hpp"
 
 #include "app/commands.hpp"
+#include "app/compute.hpp"
 
 namespace lockstep {
 
@@ -16,10 +18,9 @@ namespace lockstep {
 struct Job {
   Topology topology;
   std::int64_t threads = 1;  ///< compute threads of this rank; set in LibTorch
+  Compute compute;           ///< what this rank computes on
   // For the log; the same on all ranks.
   std::string scheduler;  ///< "Slurm job 12"; empty outside one
-  std::string device;     ///< the device, and why that
-  std::string backend;    ///< what moves data between ranks, and why that
   std::string threads_reason;
 };
 
@@ -28,23 +29,27 @@ struct Job {
 /// only, which is done then.
 bool read_settings(const CommandContext& context, Configuration& configuration);
 
-/// Checks the launch against the scheduler's variables, finds the topology and sets the number of
-/// compute threads. Throws AgreedError where the launch would run independent copies. Collective.
+/// Checks the launch against the scheduler's variables, finds the topology, chooses what to compute
+/// on and sets the number of compute threads. Throws AgreedError where the launch would run
+/// independent copies or the device that is asked for is not there. Collective.
 Job join_job(const CommandContext& context, const TrainOptions& options);
 
-/// Element types and precision as the settings ask and the processors of all ranks allow; said
-/// aloud by the caller. Collective.
-PrecisionChoice precision_of(Communicator& world, const TrainOptions& options);
+/// Element types and precision as the settings ask and what all ranks compute on allows; said aloud
+/// by the caller. Collective.
+PrecisionChoice precision_of(Communicator& world, const TrainOptions& options,
+                             const Compute& compute);
 
 /// What a data set asks of a model; throws UsageError where images are not square.
 ImageClassifierShape shape_of(const Dataset& dataset);
 
-/// A model of the settings' kind, in the precision's dtype, channels last.
+/// A model of the settings' kind, on `device`, in the precision's dtype, channels last.
 std::unique_ptr<Model> build_model(const RunSettings& settings, const Dataset& dataset,
-                                   const Precision& precision);
+                                   const Precision& precision, c10::Device device);
 
-/// A loader that visits `dataset` once, in order: `batch_size` samples a rank at a time.
+/// A loader that visits `dataset` once, in order: `batch_size` samples a rank at a time, in
+/// `memory`, which is borrowed.
 std::unique_ptr<Loader> evaluation_loader(const RunSettings& settings, const Dataset& dataset,
-                                          const Topology& topology);
+                                          const Topology& topology,
+                                          std::pmr::memory_resource& memory);
 
 }  // namespace lockstep

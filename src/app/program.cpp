@@ -124,7 +124,8 @@ ExitCode run_in_session(const CommandContext& context, const Command& command) {
 
 }  // namespace
 
-int run_program(int argc, char** argv, const std::map<std::string, std::string>& environment) {
+int run_program(int argc, char** argv, const std::map<std::string, std::string>& environment,
+                const GpuSupport& gpus) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   try {
     if (const std::optional<ExitCode> code = answer_at_once(arguments)) {
@@ -150,6 +151,7 @@ int run_program(int argc, char** argv, const std::map<std::string, std::string>&
                                           .log = log,
                                           .stop = stop,
                                           .guard = guard,
+                                          .gpus = gpus,
                                           .arguments = {arguments.begin() + 1, arguments.end()},
                                           .environment = environment,
                                           .launch_time = launched},

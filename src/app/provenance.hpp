@@ -21,8 +21,8 @@ inline constexpr const char* provenance_ranks = "world_size";
 /// How images were normalised: ImageTransform::normalization_text().
 inline constexpr const char* provenance_normalization = "normalization";
 /// Those that a difference of makes sums be formed in another order.
-inline constexpr std::array bitwise_provenance{provenance_ranks,  "threads_per_rank", "nodes",
-                                               "precision",       "libtorch_version", "mpi_version",
-                                               provenance_version};
+inline constexpr std::array bitwise_provenance{
+    provenance_ranks, "device",           "threads_per_rank", "nodes",
+    "precision",      "libtorch_version", "mpi_version",      provenance_version};
 
 }  // namespace lockstep

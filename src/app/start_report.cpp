@@ -36,15 +36,16 @@ std::string batch_text(const BatchOptions& options, const BatchPlan& plan, int r
 
 }  // namespace
 
-void report_start(const Job& job, const RunSettings& settings, const TrainSetup& setup, Log& log) {
+void report_start(const Job& job, const std::string& backend, const RunSettings& settings,
+                  const TrainSetup& setup, Log& log) {
   const Topology& topology = job.topology;
   const Dataset& training = *setup.data.training;
   const std::int64_t parameters = parameter_count(setup.replica->model());
   log.info(fmt::format("Lockstep {}: {} on {}{}", version(), counted(topology.world_size, "rank"),
                        counted(topology.node_count, "node"),
                        job.scheduler.empty() ? "" : ", " + job.scheduler));
-  log.info("device: " + job.device);
-  log.info("backend: " + job.backend);
+  log.info("device: " + job.compute.reason);
+  log.info("backend: " + backend);
   log.info("precision: " + setup.precision.reason);
   log.info("threads: " + job.threads_reason);
   log.info("data: " + data_text(&training) +
@@ -58,8 +59,8 @@ void report_start(const Job& job, const RunSettings& settings, const TrainSetup&
   log.event("start", {{"lockstep_version", std::string(version())},
                       {"world_size", std::int64_t{topology.world_size}},
                       {"nodes", std::int64_t{topology.node_count}},
-                      {"device", job.device},
-                      {"backend", job.backend},
+                      {"device", job.compute.reason},
+                      {"backend", backend},
                       {"precision", setup.precision.reason},
                       {"threads_per_rank", job.threads},
                       {"global_batch", setup.plan.global_batch},

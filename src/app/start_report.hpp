@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "lockstep/app/run_settings.hpp"
 #include "lockstep/base/log.hpp"
 
@@ -9,7 +11,8 @@
 namespace lockstep {
 
 /// Says, a line each, who trains on what and why so: ranks, device, backend, precision, threads,
-/// data, model and batches; and the event "start". Not collective.
-void report_start(const Job& job, const RunSettings& settings, const TrainSetup& setup, Log& log);
+/// data, model and batches; and the event "start". `backend`: its reason. Not collective.
+void report_start(const Job& job, const std::string& backend, const RunSettings& settings,
+                  const TrainSetup& setup, Log& log);
 
 }  // namespace lockstep

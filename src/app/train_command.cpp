@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <chrono>
+#include <memory_resource>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "lockstep/base/version.hpp"
 #include "lockstep/base/wall_clock.hpp"
 #include "lockstep/control/job_end.hpp"
+#include "lockstep/cuda/pinned_memory.hpp"
 #include "lockstep/ddp/replica_sync.hpp"
 #include "lockstep/launch/slurm_environment.hpp"
 #include "lockstep/train/train_state.hpp"
@@ -56,14 +58,15 @@ JobEnd::Question question_for(const CommandContext& context, const TrainOptions&
 
 /// Trains from the beginning or from where the run that is resumed stood. Collective.
 ExitCode train(const CommandContext& context, const RunSettings& settings, const Job& job,
-               Files& files, TrainSetup& setup, std::optional<ResumePoint> resume) {
+               Files& files, TrainSetup& setup, std::optional<ResumePoint> resume,
+               Communicator& gradients) {
   Communicator& world = context.session.world();
   Log& log = context.log;
   const RunDirectory directory = run_directory(settings.train);
   const auto seed = static_cast<std::uint64_t>(settings.train.seed);
   Replica& replica = *setup.replica;
-  broadcast_replica(replica.parameters(), replica.buffers(), world);
-  GradientReducer reducer(replica.parameters(), replica.buffers(), world, settings.reducer);
+  broadcast_replica(replica.parameters(), replica.buffers(), gradients);
+  GradientReducer reducer(replica.parameters(), replica.buffers(), gradients, settings.reducer);
   seed_generators(seed, job.topology.rank, replica.device());
 
   LoopState loop;
@@ -87,11 +90,15 @@ ExitCode train(const CommandContext& context, const RunSettings& settings, const
     log.info("no checkpoint in " + directory.path().string() + " yet: starting from the beginning");
   }
 
+  std::optional<PinnedMemory> pinned;
+  if (job.compute.on_gpu()) pinned.emplace(job.compute.gpu->api.cuda);
+  std::pmr::memory_resource& memory = pinned ? *pinned : *std::pmr::get_default_resource();
   Loader training(*setup.data.training, setup.plan, SampleOrder::shuffled, seed, job.topology.rank,
-                  job.topology.world_size, settings.loader, setup.transform);
+                  job.topology.world_size, settings.loader, setup.transform, memory);
   const std::unique_ptr<Loader> validation =
-      setup.data.validation ? evaluation_loader(settings, *setup.data.validation, job.topology)
-                            : nullptr;
+      setup.data.validation
+          ? evaluation_loader(settings, *setup.data.validation, job.topology, memory)
+          : nullptr;
   const std::vector<SettingsGroup> groups{{"/config", settings.configuration().stored()},
                                           {"/provenance", setup.provenance}};
   context.stop.heed();
@@ -166,10 +173,14 @@ ExitCode train_command(const CommandContext& context) {
   TrainSetup setup = set_up(context, settings, job, resume ? &*resume : nullptr, files);
   guard.stage(Phase::setup);
   end_if_interrupted(context, before_training);
+  const Backend backend = connect_backend(context, settings.train, job.compute);
   prepare_directory(context, settings, directory, lock);
-  report_start(job, settings, setup, context.log);
+  report_start(job, backend.reason, settings, setup, context.log);
   guard.stage(Phase::setup);
-  return train(context, settings, job, files, setup, std::move(resume));
+  const ExitCode code = train(context, settings, job, files, setup, std::move(resume),
+                              backend.device ? *backend.device : world);
+  if (backend.finish) backend.finish();
+  return code;
 }
 
 }  // namespace lockstep

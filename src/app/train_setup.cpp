@@ -63,7 +63,7 @@ TrainSetup set_up(const CommandContext& context, const RunSettings& settings, co
   setup.transform =
       agreed(world, [&] { return make_transform(settings.transform, *setup.data.training); });
   setup.data.validation = normalized(std::move(setup.data.validation), setup.transform);
-  setup.precision = precision_of(world, settings.train);
+  setup.precision = precision_of(world, settings.train, job.compute);
   setup.provenance = provenance_of(context, job, setup.precision, setup.data.fingerprint);
   setup.provenance.emplace_back(provenance_normalization, setup.transform.normalization_text());
   agreed(world, [&] {
@@ -80,7 +80,7 @@ TrainSetup set_up(const CommandContext& context, const RunSettings& settings, co
       setup.other_data = has_other_data(*resume->reader, setup.provenance, settings.train);
     }
     setup.replica = std::make_unique<Replica>(
-        build_model(settings, *setup.data.training, setup.precision.precision),
+        build_model(settings, *setup.data.training, setup.precision.precision, job.compute.device),
         settings.optimizer(), settings.replica_options(setup.precision.precision));
     setup.schedule = settings.schedule().build();
   });

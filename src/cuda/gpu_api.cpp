@@ -81,6 +81,7 @@ CudaStatus get_properties(GpuProperties* properties, int device) {
   static_assert(sizeof found.uuid.bytes == sizeof properties->uuid);
   std::memcpy(properties->uuid.data(), found.uuid.bytes, sizeof found.uuid.bytes);
   properties->memory_bytes = found.totalGlobalMem;
+  properties->compute_major = found.major;
   return CudaStatus::success;
 }
 

@@ -26,8 +26,9 @@ FieldTable fields(LoaderOptions& options) {
 class Loader::Pipeline {
  public:
   Pipeline(BatchMaker maker, const BatchPlan& plan, SampleOrder order, std::uint64_t seed,
-           const LoaderOptions& options)
-      : maker_(std::move(maker)),
+           const LoaderOptions& options, std::pmr::memory_resource& memory)
+      : memory_(memory),
+        maker_(std::move(maker)),
         plan_(plan),
         sample_order_(order),
         seed_(seed),
@@ -94,6 +95,11 @@ class Loader::Pipeline {
   /// A batch's place in the queue. `done` is guarded by the mutex; until it is set the rest belongs
   /// to the thread that fills it.
   struct Place {
+    // In one memory all of them, so that batches are moved and not copied.
+    explicit Place(std::pmr::memory_resource& memory)
+        : batch{.images = std::pmr::vector<float>(&memory),
+                .labels = std::pmr::vector<std::int64_t>(&memory)} {}
+
     MicroBatch micro_batch;
     std::int64_t epoch = 0;
     std::optional<EpochOrder> order;
@@ -109,7 +115,7 @@ class Loader::Pipeline {
       walk_.reset();
       return nullptr;
     }
-    auto place = std::make_shared<Place>();
+    auto place = std::make_shared<Place>(memory_);
     place->micro_batch = *micro_batch;
     place->epoch = epoch_;
     place->order = epoch_order_;
@@ -155,6 +161,7 @@ class Loader::Pipeline {
     workers_.clear();
   }
 
+  std::pmr::memory_resource& memory_;
   const BatchMaker maker_;
   const BatchPlan plan_;
   const SampleOrder sample_order_;
@@ -176,10 +183,11 @@ class Loader::Pipeline {
 };
 
 Loader::Loader(const Dataset& dataset, const BatchPlan& plan, SampleOrder order, std::uint64_t seed,
-               int rank, int world, const LoaderOptions& options, const ImageTransform& transform) {
+               int rank, int world, const LoaderOptions& options, const ImageTransform& transform,
+               std::pmr::memory_resource& memory) {
   check_plan(dataset.size(), plan);
   pipeline_ = std::make_unique<Pipeline>(BatchMaker(dataset, transform, seed, rank, world), plan,
-                                         order, seed, options);
+                                         order, seed, options, memory);
 }
 
 Loader::~Loader() = default;

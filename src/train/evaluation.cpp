@@ -3,7 +3,6 @@
 #include <optional>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include <ATen/core/grad_mode.h>
 
@@ -14,7 +13,7 @@
 namespace lockstep {
 namespace {
 
-void count_confusions(const at::Tensor& logits, const std::vector<std::int64_t>& labels,
+void count_confusions(const at::Tensor& logits, std::span<const std::int64_t> labels,
                       ConfusionMatrix& confusion) {
   const std::int64_t number_of_classes = logits.size(1);
   if (number_of_classes > most_confusion_classes) return;

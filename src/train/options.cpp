@@ -101,6 +101,20 @@ FieldTable run_fields(TrainOptions& options) {
 
 FieldTable machine_fields(TrainOptions& options) {
   return {
+      field(
+          "device", options.device,
+          "what ranks compute on: cuda, a GPU each; cpu; auto: GPUs where every rank sees one and "
+          "the program was built for them",
+          {"auto", "cpu", "cuda"}),
+      field("backend", options.backend,
+            "what gradients go by; auto: nccl between GPUs, else mpi, which between GPUs goes "
+            "through host memory",
+            {"auto", "nccl", "mpi"}),
+      field("deterministic", options.deterministic,
+            "on GPUs: only operations that give the same bits each time, which may be slower; on "
+            "CPUs it is always so"),
+      field("tf32", options.tf32,
+            "on GPUs: float32 convolutions may round to 10 bits of mantissa, as in PyTorch"),
       field("hang_timeout", options.hang_timeout,
             "seconds without a move before a rank counts as hanging and the job is ended; 0: never",
             at_least(0.0)),

@@ -17,7 +17,7 @@ std::vector<std::string> problems(const PrecisionRequest& request) {
   return found;
 }
 
-PrecisionChoice choose_precision(const PrecisionRequest& request, bool processor_has_bfloat16) {
+PrecisionChoice choose_precision(const PrecisionRequest& request, const PrecisionSupport& support) {
   const std::string name(name_of(request.dtype));
   const Precision plain{.parameters = request.dtype};
   if (!request.use_amp) return {plain, name + " (use_amp is off)"};
@@ -32,11 +32,17 @@ PrecisionChoice choose_precision(const PrecisionRequest& request, bool processor
     return {{request.dtype, true, DType::bfloat16},
             "bfloat16 autocast over float32 weights (as amp_dtype asks)"};
   }
-  if (!processor_has_bfloat16) {
-    return {plain, name + " (not all processors multiply bfloat16 natively)"};
+  const std::string all = support.gpu ? "all GPUs" : "all processors";
+  if (support.has_bfloat16) {
+    return {{request.dtype, true, DType::bfloat16},
+            "bfloat16 autocast over float32 weights (" + all + " multiply it natively)"};
   }
-  return {{request.dtype, true, DType::bfloat16},
-          "bfloat16 autocast over float32 weights (all processors multiply it natively)"};
+  if (support.gpu) {
+    return {{request.dtype, true, DType::float16},
+            "float16 autocast over float32 weights, with loss scaling (not all GPUs multiply "
+            "bfloat16 natively)"};
+  }
+  return {plain, name + " (not " + all + " multiply bfloat16 natively)"};
 }
 
 bool processor_has_bfloat16() {

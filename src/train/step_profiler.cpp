@@ -13,11 +13,16 @@ namespace {
 
 namespace profiler = torch::autograd::profiler;
 
-const std::set<profiler::ActivityType> activities{profiler::ActivityType::CPU};
+std::set<profiler::ActivityType> activities(bool gpu) {
+  std::set<profiler::ActivityType> result{profiler::ActivityType::CPU};
+  if (gpu) result.insert(profiler::ActivityType::CUDA);
+  return result;
+}
 
 }  // namespace
 
-StepProfiler::StepProfiler(std::filesystem::path trace) : trace_(std::move(trace)) {}
+StepProfiler::StepProfiler(std::filesystem::path trace, bool gpu)
+    : trace_(std::move(trace)), gpu_(gpu) {}
 
 StepProfiler::~StepProfiler() {
   if (recording_) profiler::disableProfiler();
@@ -26,9 +31,9 @@ StepProfiler::~StepProfiler() {
 void StepProfiler::step_begins() {
   if (trace_.empty() || steps_ != skipped_steps) return;
   const profiler::ProfilerConfig config(profiler::ProfilerState::KINETO);
-  profiler::prepareProfiler(config, activities);
+  profiler::prepareProfiler(config, activities(gpu_));
   profiler::enableProfiler(
-      config, activities,
+      config, activities(gpu_),
       {at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION, at::RecordScope::USER_SCOPE});
   recording_ = true;
 }

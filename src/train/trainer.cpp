@@ -45,7 +45,8 @@ Trainer::Trainer(const TrainerParts& parts, LoopState loop, MetricsHistory histo
              .seconds = parts.seconds}),
       meters_(parts.replica.device()),
       profiler_(parts.options.enable_profiling ? parts.directory.trace(parts.comm.rank())
-                                               : std::filesystem::path()),
+                                               : std::filesystem::path(),
+                parts.replica.device().is_cuda()),
       recorder_(parts.log, history_),
       log_points_(parts.comm, recorder_),
       outlook_(parts_.log, parts_.seconds),
@@ -383,12 +384,13 @@ void Trainer::stop_here(const std::string& reason, bool restart) {
 }
 
 void Trainer::give_up() {
-  settle();
+  const std::int64_t skipped_in_row = loop_.skipped_in_row;
+  settle();  // of steps behind those
   finish_log_point();
   write_metrics_file();
   writer_.finish();
   const std::string reason =
-      fmt::format("the gradients of {} steps in a row were not finite", loop_.skipped_in_row);
+      fmt::format("the gradients of {} steps in a row were not finite", skipped_in_row);
   writer_.note_stop({.reason = reason, .step = loop_.position.global_step, .restart = false});
   const GradScaler* scaler = parts_.replica.scaler();
   throw AgreedError(

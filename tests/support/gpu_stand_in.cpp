@@ -15,7 +15,7 @@ constexpr auto invalid_device = static_cast<CudaStatus>(101);
 GpuStandIn::GpuStandIn(Communicator& world, int communicators, std::size_t largest_message)
     : nccl_(world, communicators, streams_, largest_message,
             [this](const void* data, std::size_t bytes) { return is_device_memory(data, bytes); }) {
-  GpuProperties own{.name = "Stand-in", .memory_bytes = 1 << 20};
+  GpuProperties own{.name = "Stand-in", .memory_bytes = 1 << 20, .compute_major = 9};
   own.uuid.back() = static_cast<std::byte>(world.rank() + 1);
   devices.push_back(own);
   api_ = {cuda_api(), nccl_.api()};

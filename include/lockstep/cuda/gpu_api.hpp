@@ -39,6 +39,7 @@ struct GpuProperties {
   std::string name;
   std::array<std::byte, 16> uuid{};
   std::size_t memory_bytes = 0;
+  int compute_major = 0;  ///< first number of its compute capability
 };
 
 struct CudaApi {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <memory_resource>
 #include <optional>
 #include <vector>
 
@@ -14,15 +15,15 @@ namespace lockstep {
 
 /// One rank's share of a micro-batch.
 struct Batch {
-  MicroBatch micro_batch;    ///< which part of which window; the same on all ranks
+  MicroBatch micro_batch{};  ///< which part of which window; the same on all ranks
   std::int64_t samples = 0;  ///< on this rank; may be 0, and the rank still joins every collective
-  ImageShape image_shape;
-  std::vector<float> images;         ///< samples x C x H x W, transformed
-  std::vector<std::int64_t> labels;  ///< samples
-  std::vector<std::int64_t> ids;     ///< samples; what Dataset::read was asked for
+  ImageShape image_shape{};
+  std::pmr::vector<float> images{};         ///< samples x C x H x W, transformed
+  std::pmr::vector<std::int64_t> labels{};  ///< samples
+  std::vector<std::int64_t> ids{};          ///< samples; what Dataset::read was asked for
   /// Of whoever still reads the memory, as a copy to a GPU does: its destructor waits for that.
   /// Null where nobody does.
-  std::shared_ptr<void> reading;
+  std::shared_ptr<void> reading{};
 };
 
 enum class SampleOrder {
@@ -46,8 +47,10 @@ class Loader {
   /// `plan` is the same on all ranks. Throws UsageError where check_plan() does. For evaluation
   /// give SampleOrder::sequential, a plan without drop_last and no transform; `seed` does not
   /// matter then.
+  /// Images and labels lie in `memory`, which is borrowed.
   Loader(const Dataset& dataset, const BatchPlan& plan, SampleOrder order, std::uint64_t seed,
-         int rank, int world, const LoaderOptions& options, const ImageTransform& transform = {});
+         int rank, int world, const LoaderOptions& options, const ImageTransform& transform = {},
+         std::pmr::memory_resource& memory = *std::pmr::get_default_resource());
   Loader(const Loader&) = delete;
   Loader& operator=(const Loader&) = delete;
   ~Loader();

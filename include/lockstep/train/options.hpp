@@ -50,6 +50,10 @@ struct TrainOptions {
   double stop_margin = 120.0;
   std::string fault = "none";
 
+  std::string device = "auto";
+  std::string backend = "auto";
+  bool deterministic = false;
+  bool tf32 = true;
   std::optional<std::int64_t> threads;
   bool allow_single = false;
 };

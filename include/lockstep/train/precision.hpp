@@ -33,10 +33,16 @@ struct PrecisionRequest {
 /// What contradicts itself in a request, one text for each thing.
 std::vector<std::string> problems(const PrecisionRequest& request);
 
+/// What all ranks compute on.
+struct PrecisionSupport {
+  bool gpu = false;
+  bool has_bfloat16 = false;  ///< multiplies it natively
+};
+
 /// By rule: autocast where it is asked for and the dtype is float32. amp_dtype = auto takes
-/// bfloat16 where the processor multiplies it natively and stays in float32 elsewhere, where it
-/// would be slower; bf16 and fp16 are taken at their word.
-PrecisionChoice choose_precision(const PrecisionRequest& request, bool processor_has_bfloat16);
+/// bfloat16 where it is multiplied natively; elsewhere float16 with loss scaling on GPUs, and on
+/// CPUs, where that would be slower, float32. bf16 and fp16 are taken at their word.
+PrecisionChoice choose_precision(const PrecisionRequest& request, const PrecisionSupport& support);
 
 /// Whether this processor has AVX-512 BF16 or an equivalent that LibTorch's convolutions use.
 bool processor_has_bfloat16();

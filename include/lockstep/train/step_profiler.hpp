@@ -28,8 +28,8 @@ class StepProfiler {
   static constexpr std::int64_t skipped_steps = 3;
   static constexpr std::int64_t profiled_steps = 3;
 
-  /// An empty path: nothing is ever profiled.
-  explicit StepProfiler(std::filesystem::path trace);
+  /// An empty path: nothing is ever profiled. `gpu`: with what a GPU does, by its own clock.
+  explicit StepProfiler(std::filesystem::path trace, bool gpu = false);
   StepProfiler(const StepProfiler&) = delete;
   StepProfiler& operator=(const StepProfiler&) = delete;
   /// A trace that is not complete is dropped.
@@ -44,6 +44,7 @@ class StepProfiler {
 
  private:
   std::filesystem::path trace_;
+  bool gpu_;
   std::int64_t steps_ = 0;  // done so far
   bool recording_ = false;
 };

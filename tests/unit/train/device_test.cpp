@@ -17,8 +17,7 @@
 #include "lockstep/train/predictions.hpp"
 #include "lockstep/train/train_state.hpp"
 
-#include "support/gpu_stand_in.hpp"
-#include "support/stand_in_device.hpp"
+#include "support/gpu_pair.hpp"
 #include "unit/train/step_fixture.hpp"
 
 // Training on a device that is not the CPU, by a stand-in for LibTorch's side of a GPU together
@@ -65,14 +64,7 @@ class DeviceTest : public testing::Test {
  protected:
   DeviceTest() {
     at::set_num_threads(1);
-    gpu_.is_others_device_memory = test::is_stand_in_memory;
-    // LibTorch's stand-in computes at once, and so it waits at once in the default stream.
-    CudaApi& cuda = gpu_.api().cuda;
-    cuda.wait_event = [this, wait = cuda.wait_event](CudaStream stream, CudaEvent event) {
-      const CudaStatus status = wait(stream, event);
-      if (stream == nullptr) gpu_.streams().synchronize(stream);
-      return status;
-    };
+    test::make_one_gpu(gpu_);
   }
   void TearDown() override { gpu_.finish(); }
 

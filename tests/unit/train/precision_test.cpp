@@ -6,26 +6,35 @@ namespace lockstep {
 namespace {
 
 TEST(Precision, AutocastsWhereAskedForAndTheProcessorCan) {
-  const Precision precision = choose_precision({}, true).precision;
+  const Precision precision = choose_precision({}, {.has_bfloat16 = true}).precision;
   EXPECT_TRUE(precision.autocast);
   EXPECT_EQ(precision.parameters, DType::float32);
 }
 
 TEST(Precision, StaysPlainElsewhereAndSaysWhy) {
-  EXPECT_FALSE(choose_precision({.use_amp = false}, true).precision.autocast);
-  EXPECT_FALSE(choose_precision({}, false).precision.autocast);
-  const PrecisionChoice wide = choose_precision({.dtype = DType::float64}, true);
+  EXPECT_FALSE(choose_precision({.use_amp = false}, {.has_bfloat16 = true}).precision.autocast);
+  EXPECT_FALSE(choose_precision({}, {}).precision.autocast);
+  const PrecisionChoice wide = choose_precision({.dtype = DType::float64}, {.has_bfloat16 = true});
   EXPECT_FALSE(wide.precision.autocast);
   EXPECT_EQ(wide.precision.parameters, DType::float64);
   EXPECT_NE(wide.reason.find("float64"), std::string::npos);
 }
 
+TEST(Precision, OnGpusFallsBackToScaledFloat16) {
+  const Precision half = choose_precision({}, {.gpu = true}).precision;
+  EXPECT_TRUE(half.autocast);
+  EXPECT_TRUE(half.scales_losses());
+  const PrecisionChoice brain = choose_precision({}, {.gpu = true, .has_bfloat16 = true});
+  EXPECT_EQ(brain.precision.autocast_dtype, DType::bfloat16);
+  EXPECT_NE(brain.reason.find("all GPUs"), std::string::npos);
+}
+
 TEST(Precision, TakesAnExplicitTypeAtItsWord) {
-  const Precision half = choose_precision({.amp_dtype = "fp16"}, false).precision;
+  const Precision half = choose_precision({.amp_dtype = "fp16"}, {}).precision;
   EXPECT_TRUE(half.autocast);
   EXPECT_EQ(half.autocast_dtype, DType::float16);
   EXPECT_TRUE(half.scales_losses());
-  const Precision brain = choose_precision({.amp_dtype = "bf16"}, false).precision;
+  const Precision brain = choose_precision({.amp_dtype = "bf16"}, {}).precision;
   EXPECT_TRUE(brain.autocast);
   EXPECT_EQ(brain.autocast_dtype, DType::bfloat16);
   EXPECT_FALSE(brain.scales_losses());

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <memory_resource>
+
+#include "lockstep/cuda/gpu_api.hpp"
+
+namespace lockstep {
+
+/// Host memory that a GPU copies from and to while the host goes on. Any thread may use it.
+class PinnedMemory : public std::pmr::memory_resource {
+ public:
+  /// `api` is borrowed and must live longer than what is allocated.
+  explicit PinnedMemory(const CudaApi& api) : api_(api) {}
+
+ private:
+  /// Throws std::bad_alloc.
+  void* do_allocate(std::size_t bytes, std::size_t alignment) override;
+  void do_deallocate(void* data, std::size_t bytes, std::size_t alignment) override;
+  bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
+    return this == &other;
+  }
+
+  const CudaApi& api_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,146 @@
+#include "app/compute.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <vector>
+
+#include <ATen/Context.h>
+#include <fmt/format.h>
+
+#include "lockstep/base/error.hpp"
+#include "lockstep/base/text.hpp"
+#include "lockstep/comm/agreement.hpp"
+#include "lockstep/comm/mpi_session.hpp"
+#include "lockstep/cuda/gpu_claim.hpp"
+#include "lockstep/cuda/nccl_communicator.hpp"
+#include "lockstep/cuda/staged_communicator.hpp"
+#include "lockstep/launch/device_choice.hpp"
+
+#include "app/guard.hpp"
+
+namespace lockstep {
+namespace {
+
+/// Every rank's text with its rank, not too many. Collective.
+std::string by_rank(Communicator& world, const std::string& text) {
+  constexpr std::size_t most_named = 8;
+  const std::vector<std::string> texts = all_gather_text(world, text, "GPUs of the ranks");
+  std::vector<std::string> named;
+  for (std::size_t rank = 0; rank < std::min(texts.size(), most_named); ++rank) {
+    named.push_back(fmt::format("rank {}: {}", rank, texts[rank]));
+  }
+  if (texts.size() > most_named) named.emplace_back("...");
+  return joined(named, "; ");
+}
+
+/// Why all ranks compute on CPUs; empty where they are to use GPUs. Throws AgreedError where GPUs
+/// were asked for and are not there. Collective.
+std::string reason_for_cpu(const CommandContext& context, const TrainOptions& options,
+                           const Topology& topology) {
+  if (options.device == "cpu") return "as device asks";
+  Communicator& world = context.session.world();
+  const VisibleGpus gpus = visible_gpus(context.environment);
+  const std::int64_t least =
+      all_reduce_value(world, std::int64_t{gpus.count}, ReduceOp::min, "GPUs in sight");
+  const std::int64_t most =
+      all_reduce_value(world, std::int64_t{gpus.count}, ReduceOp::max, "GPUs in sight");
+  const std::string shortcoming =
+      broadcast_text(world, context.gpus.shortcoming(), 0, "GPUs of the program");
+  std::string reason;
+  if (most == 0) {
+    reason = "no rank sees a GPU";
+  } else {
+    const std::string sights =
+        by_rank(world, device_text(gpus, topology.local_rank, topology.local_size));
+    if (least > 0 && shortcoming.empty()) return {};
+    reason = (shortcoming.empty() ? "not every rank sees a GPU" : shortcoming) +
+             "; those in sight stay idle (" + sights + ")";
+  }
+  if (options.device == "auto") return "since " + reason;
+  agreed(world, [&] {
+    throw UsageError("compute on GPUs, as device asks", reason,
+                     "one GPU a task (srun --gpus-per-task=1), a build with the CUDA toolkit and "
+                     "NCCL (-DLOCKSTEP_CUDA=ON), or --device cpu");
+  });
+  return {};
+}
+
+/// LibTorch's switches for what GPUs compute.
+void set_arithmetic(const TrainOptions& options) {
+  at::Context& torch = at::globalContext();
+  torch.setAllowTF32CuDNN(options.tf32);
+  torch.setBenchmarkCuDNN(!options.deterministic);
+  torch.setDeterministicCuDNN(options.deterministic);
+  torch.setDeterministicAlgorithms(options.deterministic, /*warn_only=*/false);
+  // Documented by cuBLAS: without it sums depend on which streams are busy.
+  if (options.deterministic) setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);
+}
+
+}  // namespace
+
+Compute choose_compute(const CommandContext& context, const TrainOptions& options,
+                       const Topology& topology) {
+  Communicator& world = context.session.world();
+  Compute compute;
+  if (const std::string reason = reason_for_cpu(context, options, topology); !reason.empty()) {
+    compute.reason = "CPU, " + reason;
+    return compute;
+  }
+  compute.gpu = agreed(world, [&] { return context.gpus.load(world); });
+  const CudaApi& cuda = compute.gpu->api.cuda;
+  compute.index = agreed(world, [&] {
+    const std::optional<int> index =
+        choose_device(count_gpus(cuda), topology.local_rank, topology.local_size);
+    if (index) return *index;
+    throw Error("compute on a GPU", "CUDA finds none on this rank, although there seem to be some",
+                "see nvidia-smi on this host, or --device cpu");
+  });
+  compute.properties = claim_gpu(cuda, compute.index, world);
+  set_arithmetic(options);
+  compute.device = c10::Device(compute.gpu->type, static_cast<c10::DeviceIndex>(compute.index));
+  compute.reason =
+      "GPUs, one a rank (" +
+      by_rank(world, fmt::format("GPU {}, {}, {} GiB", compute.index, compute.properties.name,
+                                 compute.properties.memory_bytes >> 30U)) +
+      ")" + (options.deterministic ? "; deterministic" : "");
+  return compute;
+}
+
+Backend connect_backend(const CommandContext& context, const TrainOptions& options,
+                        const Compute& compute) {
+  Communicator& world = context.session.world();
+  const std::string mpi = MpiSession::library_version();
+  if (!compute.on_gpu()) {
+    agreed(world, [&] {
+      if (options.backend != "nccl") return;
+      throw UsageError("exchange gradients by NCCL, as backend asks",
+                       "the ranks compute on CPUs: " + compute.reason,
+                       "leave backend at auto, or compute on GPUs");
+    });
+    return {.device = nullptr,
+            .reason = world.size() == 1 ? "none, since there is one rank"
+                                        : mpi + " for gradients, sums and files"};
+  }
+  std::unique_ptr<Communicator> hosts = world.duplicate("gradients");
+  if (options.backend == "mpi") {
+    return {.device = std::make_unique<StagedCommunicator>(compute.gpu->api.cuda, std::move(hosts)),
+            .reason = mpi +
+                      " for everything, as backend asks; gradients go through host memory, "
+                      "which is slower than NCCL"};
+  }
+  NcclOptions nccl;
+  nccl.device = compute.index;
+  nccl.on_failure = [&context](const Error& error) { end_job(context, error); };
+  int version = 0;
+  static_cast<void>(compute.gpu->api.nccl.version(&version));
+  std::unique_ptr<NcclCommunicator> comm =
+      NcclCommunicator::connect(compute.gpu->api, std::move(hosts), nccl);
+  const std::function<void()> finish = [nccl_comm = comm.get()] { nccl_comm->finish(); };
+  return {.device = std::move(comm),
+          .reason = fmt::format("NCCL {}.{}.{} for gradients, {} for sums and files",
+                                version / 10000, version / 100 % 100, version % 100, mpi),
+          .finish = finish};
+}
+
+}  // namespace lockstep

@@ -1,0 +1,134 @@
+"""Whole runs on GPUs, by stand-ins for them in host memory, and what runs on CPUs leave alone."""
+
+import os
+import re
+import subprocess
+
+import numpy as np
+
+import harness
+
+STAND_IN = os.environ["LOCKSTEP_STAND_IN_PROGRAM"]
+GPUS = ["--dtype", "float64", "--device", "cuda", "--epochs", 2]
+CPUS = ["--dtype", "float64", "--device", "cpu", "--epochs", 2]
+
+
+class Gpus(harness.RunTestCase):
+    def on_gpus(self, ranks, output, *arguments, expect=0, name="train", visible="0", **extra):
+        """The stand-in program on one visible GPU a rank."""
+        small = [*harness.SMALL, "--output_dir", self.directory / output] if name == "train" else []
+        result = subprocess.run(
+            harness.command(ranks, *small, *arguments, name=name, program=STAND_IN),
+            env=harness.environment() | {"CUDA_VISIBLE_DEVICES": visible} | extra,
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=harness.DEADLINE)
+        self.assertEqual(result.returncode, expect, result.stdout + result.stderr)
+        return result
+
+    def assert_near(self, one, other, tolerance=1e-10):
+        """All weights, buffers and optimizer states of two runs' newest checkpoints."""
+        first = harness.datasets(self.checkpoint(one))
+        second = harness.datasets(self.checkpoint(other))
+        for path, value in first.items():
+            if path.startswith(("model/", "optimizer/", "ema/")):
+                np.testing.assert_allclose(value, second[path], rtol=tolerance, atol=tolerance,
+                                           err_msg=path)
+
+    def check_like_cpu(self, ranks, *arguments):
+        everything = ["--max_grad_norm", "1", "--ema_decay", "0.9", *arguments]
+        result = self.on_gpus(ranks, "gpu", *GPUS, *everything)
+        self.train(ranks, "cpu", *CPUS, *[a for a in everything if a != "nccl"])
+        self.assert_near("gpu", "cpu")
+        gpu = harness.datasets(self.directory / "gpu" / "metrics.h5")
+        cpu = harness.datasets(self.directory / "cpu" / "metrics.h5")
+        for path, value in cpu.items():
+            if path.rsplit("/", 1)[-1] not in harness.TIMES:
+                np.testing.assert_allclose(gpu[path], value, rtol=1e-10, atol=1e-10, err_msg=path)
+        return result
+
+    def test_one_rank_trains_as_on_a_cpu(self):
+        result = self.check_like_cpu(1)
+        self.assertRegex(result.stdout, r"device: GPUs, one a rank \(rank 0: GPU 0, Stand-in")
+        self.assertRegex(result.stdout, r"backend: NCCL [0-9.]+ for gradients, MPICH")
+
+    def test_two_ranks_train_as_on_cpus(self):
+        self.check_like_cpu(2, "--grad_accum_steps", "2")
+
+    def test_three_ranks_train_as_on_cpus(self):
+        self.check_like_cpu(3)
+
+    def test_gradients_go_through_host_memory_where_asked(self):
+        result = self.check_like_cpu(2, "--backend", "mpi")
+        self.assertIn("gradients go through host memory", result.stdout)
+
+    def test_goes_on_on_cpus_and_back_again(self):
+        self.on_gpus(2, "moved", *GPUS, "--epochs", 3, "--stop_after_epochs", 1)
+        there = self.train(2, "moved", *CPUS, "--epochs", 3, "--stop_after_epochs", 2,
+                           "--resume_from", "auto")
+        self.assertIn("device was Stand-in", there.stdout + there.stderr)
+        self.on_gpus(2, "moved", *GPUS, "--epochs", 3, "--resume_from", "auto")
+        self.train(2, "straight", *CPUS, "--epochs", 3)
+        self.assert_near("moved", "straight")
+
+    def test_resumes_to_the_bit(self):
+        more = ["--dtype", "float32", "--device", "cuda", "--ema_decay", "0.9", "--epochs", 4]
+        self.on_gpus(2, "straight", *more)
+        self.on_gpus(2, "parts", *more, "--max_steps", 5)
+        self.on_gpus(2, "parts", *more, "--resume_from", "auto")
+        self.assert_same_datasets(self.checkpoint("straight"), self.checkpoint("parts"))
+        self.assert_same_datasets(self.directory / "straight" / "metrics.h5",
+                                  self.directory / "parts" / "metrics.h5")
+
+    def test_a_bad_step_is_skipped_and_counted_as_on_cpus(self):
+        fault = ["--fault", "rank=1,phase=step,step=2,kind=nan"]
+        result = self.on_gpus(2, "gpu", *GPUS, *fault)
+        self.assertIn("step 2 skipped", result.stdout + result.stderr)
+        self.train(2, "cpu", *CPUS, *fault)
+        self.assert_near("gpu", "cpu")
+        for output in ("gpu", "cpu"):
+            numbers = harness.datasets(self.checkpoint(output))
+            self.assertEqual(numbers["optimizer/skipped_steps"], 1)
+
+    def test_gives_up_after_bad_steps_in_a_row(self):
+        broken = self.on_gpus(2, "run", *GPUS, "--max_skipped_steps", 1, "--fault",
+                              "rank=1,phase=step,step=2,kind=nan", expect=1)
+        self.assertIn("1 steps in a row were not finite", broken.stderr)
+
+    def test_evaluates_on_a_gpu(self):
+        self.on_gpus(1, "run", *GPUS)
+        checkpoint = ["--checkpoint", self.directory / "run"]
+        by_gpu = self.on_gpus(1, "run", *checkpoint, "--device", "cuda", name="eval")
+        by_cpu = harness.run(1, *checkpoint, "--device", "cpu", name="eval")
+        self.assertEqual(re.search("loss.*", by_gpu.stdout)[0],
+                         re.search("loss.*", by_cpu.stdout)[0])
+
+    def test_auto_takes_gpus_in_sight(self):
+        result = self.on_gpus(1, "run", "--epochs", 1)
+        self.assertIn("device: GPUs", result.stdout)
+
+    def test_two_ranks_on_one_gpu_are_refused(self):
+        result = self.on_gpus(2, "run", *GPUS, expect=2, STAND_IN_SHARED="1")
+        self.assertIn("ranks 0 and 1 would compute on one GPU", result.stderr)
+        self.assertFalse((self.directory / "run").exists())
+
+    def test_a_gpu_that_is_not_there_is_refused(self):
+        result = self.on_gpus(2, "run", *GPUS, expect=2, visible="")
+        self.assertIn("no rank sees a GPU", result.stderr)
+        self.assertFalse((self.directory / "run").exists())
+        nccl = self.train(1, "run", "--backend", "nccl", expect=2)
+        self.assertIn("the ranks compute on CPUs", nccl.stderr)
+
+    def test_a_run_on_cpus_loads_nothing_of_cuda(self):
+        result = subprocess.run(
+            harness.command(0, *harness.SMALL, "--epochs", 1, "--output_dir",
+                            self.directory / "run"),
+            env=harness.environment() | {"LD_DEBUG": "files"}, stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, timeout=harness.DEADLINE)
+        self.assertEqual(result.returncode, 0, result.stdout)
+        loaded = re.findall(r"file=(\S+)", result.stderr)
+        self.assertTrue(any("libtorch_cpu" in name for name in loaded))
+        unwanted = ("lockstep_cuda", "torch_cuda", "c10_cuda", "nccl", "cudnn", "cublas", "libcuda.")
+        self.assertEqual([name for name in loaded if any(word in name for word in unwanted)], [])
+
+
+if __name__ == "__main__":
+    harness.main()
