@@ -66,6 +66,32 @@ std::string reason_for_cpu(const CommandContext& context, const TrainOptions& op
   return {};
 }
 
+/// Loads what GPUs are used by and counts those that this rank sees. With device = auto, where that
+/// fails on any rank, all are to use CPUs: none then, and the reason in `compute`. Throws
+/// AgreedError otherwise. Collective.
+std::optional<int> gpus_of_rank(const CommandContext& context, const TrainOptions& options,
+                                Compute& compute) {
+  Communicator& world = context.session.world();
+  try {
+    std::shared_ptr<GpuAccess> gpu = agreed(world, [&] { return context.gpus.load(world); });
+    const int count = agreed(world, [&] {
+      const int found = count_gpus(gpu->api.cuda);
+      if (found > 0) return found;
+      throw Error("compute on a GPU", "CUDA finds none, although there seem to be some",
+                  "see what nvidia-smi says on this host");
+    });
+    compute.gpu = std::move(gpu);
+    return count;
+  } catch (const AgreedError& error) {
+    if (options.device != "auto") throw;
+    if (world.rank() == 0) {
+      context.log.warn(std::string("the GPUs in sight stay idle: ") + error.what());
+    }
+    compute.reason = "CPU, since the GPUs in sight cannot be used, see the warning";
+    return std::nullopt;
+  }
+}
+
 /// LibTorch's switches for what GPUs compute.
 void set_arithmetic(const TrainOptions& options) {
   at::Context& torch = at::globalContext();
@@ -73,8 +99,10 @@ void set_arithmetic(const TrainOptions& options) {
   torch.setBenchmarkCuDNN(!options.deterministic);
   torch.setDeterministicCuDNN(options.deterministic);
   torch.setDeterministicAlgorithms(options.deterministic, /*warn_only=*/false);
-  // Documented by cuBLAS: without it sums depend on which streams are busy.
-  if (options.deterministic) setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);
+  if (!options.deterministic) return;
+  // Documented by cuBLAS: without it sums depend on which streams are busy. No other thread of the
+  // program reads the environment.
+  setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);  // NOLINT(concurrency-mt-unsafe)
 }
 
 }  // namespace
@@ -87,15 +115,11 @@ Compute choose_compute(const CommandContext& context, const TrainOptions& option
     compute.reason = "CPU, " + reason;
     return compute;
   }
-  compute.gpu = agreed(world, [&] { return context.gpus.load(world); });
+  const std::optional<int> count = gpus_of_rank(context, options, compute);
+  if (!count) return compute;
+  compute.index = agreed(
+      world, [&] { return *choose_device(*count, topology.local_rank, topology.local_size); });
   const CudaApi& cuda = compute.gpu->api.cuda;
-  compute.index = agreed(world, [&] {
-    const std::optional<int> index =
-        choose_device(count_gpus(cuda), topology.local_rank, topology.local_size);
-    if (index) return *index;
-    throw Error("compute on a GPU", "CUDA finds none on this rank, although there seem to be some",
-                "see nvidia-smi on this host, or --device cpu");
-  });
   compute.properties = claim_gpu(cuda, compute.index, world);
   set_arithmetic(options);
   compute.device = c10::Device(compute.gpu->type, static_cast<c10::DeviceIndex>(compute.index));

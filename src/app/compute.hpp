@@ -29,7 +29,8 @@ struct Compute {
 
 /// By the options' `device`: all ranks compute on GPUs, one each, or all on CPUs. Makes the GPU the
 /// thread's before anything is allocated on it. Throws AgreedError where the job does not hold what
-/// is asked for. Collective.
+/// is asked for; GPUs in sight that cannot be used are an error where they were asked for and else a
+/// warning. Collective.
 Compute choose_compute(const CommandContext& context, const TrainOptions& options,
                        const Topology& topology);
 

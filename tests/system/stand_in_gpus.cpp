@@ -32,8 +32,10 @@ class OwnGpu {
 
 std::shared_ptr<GpuAccess> load(Communicator& world) {
   auto own = std::make_shared<OwnGpu>(world);
-  // Then all ranks have the same one.
-  if (lockstep::environment_map().contains("STAND_IN_SHARED")) own->gpu().devices.front().uuid = {};
+  const lockstep::EnvironmentMap environment = lockstep::environment_map();
+  // Then all ranks have the same one, or CUDA finds none.
+  if (environment.contains("STAND_IN_SHARED")) own->gpu().devices.front().uuid = {};
+  if (environment.contains("STAND_IN_BLIND")) own->gpu().devices.clear();
   const lockstep::GpuApi& api = own->gpu().api();
   return std::make_shared<GpuAccess>(
       GpuAccess{.owner = own, .api = api, .type = c10::DeviceType::PrivateUse1});

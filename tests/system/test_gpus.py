@@ -117,6 +117,15 @@ class Gpus(harness.RunTestCase):
         nccl = self.train(1, "run", "--backend", "nccl", expect=2)
         self.assertIn("the ranks compute on CPUs", nccl.stderr)
 
+    def test_gpus_that_cannot_be_used_stay_idle_with_a_warning_unless_asked_for(self):
+        blind = {"STAND_IN_BLIND": "1"}
+        result = self.on_gpus(2, "auto", "--epochs", 1, **blind)
+        self.assertIn("device: CPU, since the GPUs in sight cannot be used", result.stdout)
+        self.assertIn("CUDA finds none", result.stdout + result.stderr)
+        asked = self.on_gpus(2, "asked", *GPUS, expect=1, **blind)
+        self.assertIn("CUDA finds none", asked.stderr)
+        self.assertFalse((self.directory / "asked").exists())
+
     def test_a_run_on_cpus_loads_nothing_of_cuda(self):
         result = subprocess.run(
             harness.command(0, *harness.SMALL, "--epochs", 1, "--output_dir",
