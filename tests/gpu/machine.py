@@ -121,7 +121,10 @@ def run(command, seconds, environment=None, cwd=None):
         out, err = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired as why:
         end(process)
-        out, err = process.communicate()
+        try:
+            out, err = process.communicate(timeout=5)
+        except subprocess.TimeoutExpired:  # something that escaped holds its output open
+            out, err = "", "(and something it started still runs)"
         raise Failed(f"{os.path.basename(command[0])} was ended after {seconds:.0f} s: "
                      f"{(err.strip() or out.strip())[-300:]}") from why
     return subprocess.CompletedProcess(command, process.returncode, out, err)

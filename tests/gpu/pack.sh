@@ -30,7 +30,7 @@ launcher() {  # name: MPICH's own, since mpiexec may be Slurm's or another's
   command -v "$1" || fail "No $1 on PATH: MPICH's launcher is to be packed (Debian: mpich)."
 }
 
-programs=("$build/lockstep" "$build/liblockstep_cuda.so")
+programs=("$build/lockstep" "$build"/liblockstep_*.so)
 programs+=("$(launcher mpiexec.hydra)" "$(launcher hydra_pmi_proxy)")
 nccl_test=$build/tests/gpu/nccl_on_gpu
 if [ -x "$nccl_test" ]; then

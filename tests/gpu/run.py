@@ -30,12 +30,12 @@ def arguments():
 
 
 def nvidia_smi():
-    wanted = "name,driver_version,memory.total,compute_cap,mig.mode.current"
+    wanted = "name,driver_version,memory.total,compute_cap,mig.mode.current,compute_mode"
     try:
         told = run(["nvidia-smi", f"--query-gpu={wanted}", "--format=csv,noheader"], 30)
     except OSError as why:
-        return str(why)
-    return told.stdout.strip().splitlines()
+        return f"not to be had: {why}"
+    return told.stdout.strip()
 
 
 class Run:
@@ -51,6 +51,7 @@ class Run:
         self.gpus = []
         self.no_gpu = "no GPU here"
         self.peer = None
+        self.exclusive = False
 
     def write(self, report):
         """What is known so far: whatever becomes of the rest."""
@@ -96,13 +97,14 @@ class Run:
             raise
         facts["GPUs"] = self.gpus
         facts["nvidia-smi"] = nvidia_smi()
+        self.exclusive = "Exclusive" in facts["nvidia-smi"]
 
     def all_parts(self):
         self.report.run("a machine and versions", 120, self.look_around)
         if self.report.failed():
             return
         self.report.run("a GPUs", 60, self.look_for_gpus)
-        if self.gpus and self.wanted("i step time"):
+        if self.gpus and not self.exclusive and self.wanted("i step time beside PyTorch"):
             self.peer = speed.Peer(self.machine, scratch=self.scratch)
             self.peer.prepare()
         self.part("b two ranks on the CPU, packed MPICH", 150,
@@ -121,8 +123,7 @@ class Run:
                     lambda *to: training.bitwise(self.trainings, *to))
         self.on_gpu("g profiler's trace", 40, lambda *to: training.trace(self.trainings, *to))
         self.nccl_questions()
-        self.on_gpu("i step time beside PyTorch", 200,
-                    lambda *to: speed.step_times(self.trainings, self.peer, *to))
+        self.on_gpu("i step time beside PyTorch", 200, self.step_times)
 
     def compared_with_cpu(self):
         for dtype, norm, tf32 in (("float64", "group", False), ("float64", "batch", False),
@@ -130,6 +131,11 @@ class Run:
             self.on_gpu(f"c cuda equals cpu, {dtype}{' TF32' * tf32}, {norm} norm", 60,
                         lambda deadline, facts, d=dtype, n=norm, t=tf32:
                         training.equals_cpu(self.trainings, d, n, deadline, facts, t))
+
+    def step_times(self, deadline, facts):
+        if self.exclusive:
+            raise NotPossible("the GPU's compute mode lets one process use it at a time")
+        speed.step_times(self.trainings, self.peer, deadline, facts)
 
     def nccl_questions(self):
         for name, ranks, test in (

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -75,6 +76,10 @@ class Comparisons(InDirectory):
                 logs.compare({"loss": 1.0}, {"loss": bad}, 1e9)
             with self.assertRaises(Failed):
                 logs.compare({"loss": float("nan")}, {"loss": bad if bad != bad else 1.0}, 1e9)
+
+    def test_a_nan_is_found_behind_equal_losses(self):
+        with self.assertRaisesRegex(Failed, "b: 1.0 and nan"):
+            logs.compare({"a": 1.0, "b": 1.0}, {"a": 1.0, "b": float("nan")}, 0.5)
 
     def test_missing_steps_and_too_few_of_them_are_failures(self):
         one, other = self.log("one", [2.0, 1.0]), self.log("other", [2.0])
@@ -242,6 +247,31 @@ class Scripts(unittest.TestCase):
             self.assertEqual(shown.returncode, 0, shown.stderr)
             self.assertIn(word, shown.stdout)
             self.assertNotIn("set -euo", shown.stdout)
+
+    @unittest.skipIf(shutil.which("mpiexec.hydra") is None, "there is no mpiexec.hydra")
+    def test_a_pack_holds_what_programs_need_but_glibc(self):
+        with tempfile.TemporaryDirectory() as directory:
+            build, pack = pathlib.Path(directory) / "build", pathlib.Path(directory) / "pack"
+            build.mkdir()
+            shutil.copy(os.path.realpath(sys.executable), build / "lockstep")
+            shutil.copy(build / "lockstep", build / "liblockstep_cuda.so")
+            (build / "CMakeCache.txt").write_text(f"LOCKSTEP_TORCH_ROOT:PATH={build}\n")
+            (build / "version.py").write_text("__version__ = '2.11.0+cu130'\n")
+            shown = self.bash("pack.sh", build, pack)
+            self.assertEqual(shown.returncode, 0, shown.stderr)
+            self.assertIn("parts on NCCL are not possible", shown.stderr)
+            manifest = json.loads((pack / "manifest.json").read_text())
+            packed = {path.name for path in (pack / "lib").iterdir()}
+            needed = {row.split()[0] for program in (build / "lockstep", shutil.which("mpiexec.hydra"))
+                      for row in subprocess.run(["ldd", program], capture_output=True, text=True,
+                                                check=False).stdout.splitlines() if "=> /" in row}
+        self.assertEqual(manifest["torch"], "2.11.0+cu130")
+        self.assertRegex(manifest["glibc"], r"^2\.\d+$")
+        self.assertIn("libc.so.6", manifest["from_the_target"])
+        self.assertFalse({"libc.so.6", "libm.so.6", "libstdc++.so.6"} & packed)
+        of_glibc = {name for name in needed if name.startswith(("libc.", "libm.", "libresolv.", "libdl.",
+                                                                "libpthread.", "librt.", "libutil."))}
+        self.assertLessEqual(needed - of_glibc - {"libstdc++.so.6", "libgcc_s.so.1"}, packed)
 
     def test_a_build_that_is_not_there_is_said(self):
         shown = self.bash("pack.sh", "/nowhere")
