@@ -1,5 +1,6 @@
 """What of run.sh can be tested without a GPU: its comparisons, its verdicts, its words."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -294,14 +295,61 @@ class Scripts(unittest.TestCase):
         self.assertEqual(result["failed"], ["a machine and versions"])
 
 
-class WithoutGpu(InDirectory):
-    def test_every_part_on_a_gpu_says_why_it_is_not_possible(self):
+class Parts(InDirectory):
+    def everything(self):
         class Arguments:
             deadline, only, output = 100, "", self.directory
-        everything = run.Run(Arguments)
-        self.addCleanup(everything.finish)
-        everything.report = Report(everything.deadline, lambda text: None)
-        everything.look_around = lambda deadline, facts: None
+        made = run.Run(Arguments)
+        self.addCleanup(made.finish)
+        made.report = Report(made.deadline, lambda text: None)
+        made.look_around = lambda deadline, facts: None
+        return made
+
+    def with_gpus(self, count, told="one, Default"):
+        """What the parts are asked for where there are GPUs, all of them passing."""
+        everything, called = self.everything(), {}
+        with contextlib.ExitStack() as patches:
+            for module, names in ((training, ("cpu_ranks", "equals_cpu", "digits", "across", "bitwise",
+                                              "trace")),
+                                  (nccl, ("launch",)), (speed, ("step_times", "Peer"))):
+                for name in names:
+                    called[name] = patches.enter_context(
+                        unittest.mock.patch.object(module, name, autospec=True, return_value=None))
+            called["launch"].return_value = "[       OK ] A\nFACT a = b\n"
+            called["Peer"].return_value = unittest.mock.Mock()
+            patches.enter_context(unittest.mock.patch.object(run, "devices", return_value=["H"] * count))
+            patches.enter_context(unittest.mock.patch.object(run, "nvidia_smi", return_value=told))
+            everything.all_parts()
+        outcomes = {result["part"]: (result["outcome"], result["reason"])
+                    for result in everything.report.results}
+        return outcomes, called
+
+    def test_with_two_gpus_every_part_is_asked_for(self):
+        outcomes, called = self.with_gpus(2)
+        self.assertEqual({outcome for outcome, _ in outcomes.values()}, {"pass"}, outcomes)
+        compared = [(*call.args[1:3], *call.args[5:]) for call in called["equals_cpu"].call_args_list]
+        self.assertEqual(compared, [("float64", "group", False), ("float64", "batch", False),
+                                    ("float32", "batch", False), ("float32", "batch", True)])
+        self.assertEqual([call.args[1] for call in called["digits"].call_args_list], ["bf16", "fp16"])
+        self.assertEqual([call.args[1:3] for call in called["across"].call_args_list],
+                         [("cuda", "cpu"), ("cpu", "cuda")])
+        self.assertEqual([call.args[1] for call in called["launch"].call_args_list],
+                         [1, 2, 1, 2, 2, 2, 2])
+
+    def test_with_one_gpu_only_what_needs_two_is_not_possible(self):
+        outcomes, _ = self.with_gpus(1)
+        self.assertEqual([part for part, (outcome, _) in outcomes.items() if outcome != "pass"],
+                         ["b NCCL, 2 ranks", "h NCCL: the same at two ranks",
+                          "h NCCL: sums equal on all ranks", "h NCCL: NaN in max and min",
+                          "h NCCL: abort with a stuck kernel"])
+
+    def test_a_gpu_for_one_process_at_a_time_is_not_shared(self):
+        outcomes, called = self.with_gpus(2, "one, Exclusive_Process")
+        self.assertEqual(outcomes["i step time beside PyTorch"][0], "not possible")
+        called["Peer"].assert_not_called()
+
+    def test_every_part_on_a_gpu_says_why_it_is_not_possible(self):
+        everything = self.everything()
         none = NotPossible("no GPU here: torch sees none")
         with unittest.mock.patch.object(run, "devices", side_effect=none):
             everything.all_parts()
@@ -338,6 +386,37 @@ class PeerCase(InDirectory):
         self.assertEqual(peer.answer(Deadline(30)), 2)
         with self.assertRaisesRegex(Failed, "PyTorch has ended: done"):
             peer.answer(Deadline(30))
+
+    def measured(self, program):
+        """Facts and failure of the part on step times where Lockstep takes 1, 2 and 3 ms a step."""
+        facts, failure, peer = {}, None, self.peer(program)
+        peer.prepare()
+        trainings = training.Trainings(FakeMachine(), self.directory)
+        with unittest.mock.patch.object(speed, "lockstep_milliseconds", autospec=True,
+                                        return_value=[1.0, 2.0, 3.0]):
+            try:
+                speed.step_times(trainings, peer, Deadline(60), facts)
+            except Failed as why:
+                failure = str(why)
+        return facts, failure
+
+    def test_step_times_are_medians_in_milliseconds(self):
+        # Blocks of 80 and 40 steps in 0.4 s: 5 and 10 ms a step.
+        facts, failure = self.measured("for line in sys.stdin:\n"
+                                       "  print('{\"seconds\": 0.4}', flush=True)")
+        self.assertIsNone(failure)
+        self.assertEqual(facts["ms a step of 64, Lockstep"], 2.0)
+        self.assertEqual(facts["ms a step of 64, PyTorch eager"], 5.0)
+        self.assertEqual(facts["ms a step of 512, PyTorch compiled, all"], [10.0, 10.0, 10.0])
+
+    def test_where_pytorch_cannot_compile_the_rest_is_measured_and_the_part_fails(self):
+        facts, failure = self.measured(
+            "for line in sys.stdin:\n"
+            "  bad = 'compiled' in line\n"
+            "  print('{\"error\": \"no gcc\"}' if bad else '{\"seconds\": 0.4}', flush=True)")
+        self.assertIn("no gcc", failure)
+        self.assertEqual(facts["ms a step of 512, PyTorch eager"], 10.0)
+        self.assertNotIn("ms a step of 64, PyTorch compiled", facts)
 
     def test_one_that_is_silent_is_not_waited_for_longer_than_there_is_time(self):
         peer = self.peer("sys.stdin.read()")
