@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -11,7 +12,10 @@
 
 #include <fmt/format.h>
 
+#include "lockstep/base/content_hash.hpp"
+#include "lockstep/base/dtype.hpp"
 #include "lockstep/base/error.hpp"
+#include "lockstep/base/narrow.hpp"
 #include "lockstep/base/text.hpp"
 #include "lockstep/io/hdf5_file.hpp"
 
@@ -96,7 +100,18 @@ std::string position_line(const Hdf5File& file) {
       counted(integer_at(file, needed[2]), "step"), counted(integer_at(file, needed[3]), "sample"));
 }
 
-std::string dataset_lines(const Hdf5File& file) {
+/// Empty where the elements are of no DType: what HDF5 would have to convert is not hashed.
+std::string hash_text(const Hdf5File& file, const std::string& path, std::int64_t elements) {
+  const std::optional<DType> dtype = file.dtype(path);
+  if (!dtype) return {};
+  std::vector<std::byte> bytes(narrow<std::size_t>(elements) * size_of(*dtype));
+  file.read(path, *dtype, bytes);
+  ContentHash hash;
+  hash.add(bytes);
+  return "  xxh3 " + hash.text();
+}
+
+std::string dataset_lines(const Hdf5File& file, bool with_hashes) {
   const std::vector<std::string> paths = file.datasets();
   std::size_t width = 0;
   for (const std::string& path : paths) width = std::max(width, path.size());
@@ -111,6 +126,7 @@ std::string dataset_lines(const Hdf5File& file) {
       total += bytes;
       lines += fmt::format("  {} bytes", bytes);
     }
+    if (with_hashes) lines += hash_text(file, path, element_count(shape));
     const std::optional<AttributeValue> units = file.attribute(path, "units");
     lines += units ? "  " + text_of(*units) + "\n" : "\n";
   }
@@ -119,12 +135,12 @@ std::string dataset_lines(const Hdf5File& file) {
 
 }  // namespace
 
-std::string description_of_file(const std::filesystem::path& path) {
+std::string description_of_file(const std::filesystem::path& path, bool with_hashes) {
   const Hdf5File file(path);
   return first_line(file) + "\n" + attribute_lines(file) +
          settings_line(file, "/config", shown_settings) +
          settings_line(file, "/provenance", shown_provenance) + position_line(file) +
-         dataset_lines(file);
+         dataset_lines(file, with_hashes);
 }
 
 }  // namespace lockstep

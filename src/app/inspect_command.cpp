@@ -29,15 +29,18 @@ namespace {
 struct Request {
   std::filesystem::path path;
   bool verify = false;
+  bool hashes = false;
 };
 
-constexpr const char* usage = "lockstep inspect FILE [--verify]";
+constexpr const char* usage = "lockstep inspect FILE [--verify] [--hashes]";
 
 Request request_of(const std::vector<std::string>& arguments) {
   Request request;
   for (const std::string& argument : arguments) {
     if (argument == "--verify") {
       request.verify = true;
+    } else if (argument == "--hashes") {
+      request.hashes = true;
     } else if (argument.starts_with("-") || !request.path.empty()) {
       throw UsageError("inspect a file", "'" + argument + "' is one argument too many", usage);
     } else {
@@ -91,13 +94,14 @@ ExitCode in_child(const std::function<ExitCode()>& work) {
   return ExitCode::failure;
 }
 
-ExitCode describe(const std::filesystem::path& path) {
+ExitCode describe(const Request& request) {
   try {
     IoThread io;
-    const std::string text = io.run([&] { return description_of_file(path); });
+    const std::string text =
+        io.run([&] { return description_of_file(request.path, request.hashes); });
     std::fputs(text.c_str(), stdout);
     // A checkpoint tells by its first bytes that it is one; this one's are damaged or missing.
-    if (!begins_with_seal(path) && text.starts_with(checkpoint_format().name)) {
+    if (!begins_with_seal(request.path) && text.starts_with(checkpoint_format().name)) {
       std::puts("damaged: it does not begin with Lockstep's mark of a finished file");
       return ExitCode::failure;
     }
@@ -135,7 +139,8 @@ std::string inspect_help() {
       "versions,\n"
       "the run's settings in short, its position, all data sets with types, shapes and sizes.\n"
       "Without --verify a checkpoint's first block and length are checked; with it, all of it is\n"
-      "compared with its hashes, which other files do not have.\n\n"
+      "compared with its hashes, which other files do not have. --hashes shows one of each data\n"
+      "set's numbers: where two files show the same, they are equal to the bit.\n\n"
       "exit codes: 0 fine, 1 damaged, 2 no file or none that Lockstep knows\n",
       usage);
 }
@@ -152,7 +157,7 @@ ExitCode inspect_command(const std::vector<std::string>& arguments) {
     }
     if (request.verify) std::puts("hashes: it has none, so only its tables can be looked at");
   }
-  return in_child([&] { return describe(request.path); });
+  return in_child([&] { return describe(request); });
 }
 
 }  // namespace lockstep

@@ -42,7 +42,7 @@ std::string overview() {
   std::string text = "Lockstep " + std::string(version()) +
                      ": data-parallel training of image classifiers\n\n"
                      "usage: lockstep COMMAND [--config FILE] [--SETTING VALUE]...\n"
-                     "       lockstep inspect FILE [--verify]\n"
+                     "       lockstep inspect FILE [--verify] [--hashes]\n"
                      "       mpiexec -n RANKS lockstep COMMAND ...   (or srun)\n\ncommands:\n";
   for (const Command& command : commands) {
     text += "  " + std::string(command.name) +

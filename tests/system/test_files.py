@@ -5,9 +5,15 @@ import os
 import pathlib
 import subprocess
 import sys
+import unittest
 
 import h5py
 import numpy as np
+
+try:
+    import xxhash
+except ImportError:
+    xxhash = None
 
 import harness
 
@@ -151,6 +157,18 @@ class Files(harness.RunTestCase):
                     self.assertIn(text, result.stdout)
                 verified = "all agree with the content" in result.stdout
                 self.assertEqual(verified, path == checkpoint and bool(arguments))
+
+    @unittest.skipIf(xxhash is None, "python3-xxhash is not installed")
+    def test_inspect_shows_hashes_of_the_numbers_as_python_makes_them(self):
+        self.train(2, "run", "--epochs", 1)
+        checkpoint = self.checkpoint("run")
+        rows = [row for row in self.inspect(checkpoint, "--hashes").stdout.splitlines()
+                if row.startswith("  /")]
+        shown = {row.split()[0][1:]: row.partition("  xxh3 ")[2].split()[0] for row in rows}
+        expected = {path: xxhash.xxh3_128_hexdigest(np.asarray(value).tobytes())
+                    for path, value in harness.datasets(checkpoint).items()}
+        self.assertEqual(shown, expected)
+        self.assertNotIn("xxh3", self.inspect(checkpoint).stdout)
 
     def test_inspect_tells_damage_and_what_is_no_file_of_ours_by_its_exit_code(self):
         self.train(1, "run", "--epochs", 1)
