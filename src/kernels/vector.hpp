@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+
+// A file that is compiled for instructions which not every CPU has must not give the linker a
+// function that other files use as well, in whose place it might be taken. So what is here is
+// always inlined, all other templates of the kernels depend on the Target, and none of them uses
+// the standard library's functions.
+#define LOCKSTEP_INLINE [[gnu::always_inline]] inline
+
+namespace lockstep::kernels {
+
+/// `lanes` floats as GCC's and Clang's vector extension has them: arithmetic by element, for any
+/// width on any CPU, in one instruction where the compiler may use it.
+template <int lanes>
+struct Vector {
+  typedef float Floats __attribute__((vector_size(lanes * sizeof(float))));
+};
+
+/// `count` floats from any address, the remaining lanes 0; all lanes where `full`.
+template <typename Floats, bool full = true>
+LOCKSTEP_INLINE Floats load(const float* from, std::int64_t count = 0) {
+  Floats vector{};
+  if constexpr (full) {
+    __builtin_memcpy(&vector, from, sizeof vector);
+  } else {
+    for (std::int64_t i = 0; i < count; ++i) vector[i] = from[i];
+  }
+  return vector;
+}
+
+template <typename Floats>
+LOCKSTEP_INLINE void store(float* to, const Floats& vector) {
+  __builtin_memcpy(to, &vector, sizeof vector);
+}
+
+/// The first `count` lanes, which may be all.
+template <typename Floats>
+LOCKSTEP_INLINE void store(float* to, const Floats& vector, std::int64_t count) {
+  constexpr std::int64_t lanes = sizeof vector / sizeof(float);
+  if (count >= lanes) return store(to, vector);
+  for (std::int64_t i = 0; i < count; ++i) to[i] = vector[i];
+}
+
+LOCKSTEP_INLINE constexpr std::int64_t smaller(std::int64_t a, std::int64_t b) {
+  return a < b ? a : b;
+}
+
+LOCKSTEP_INLINE constexpr std::int64_t rounded_up(std::int64_t n, std::int64_t multiple) {
+  return (n + multiple - 1) / multiple * multiple;
+}
+
+}  // namespace lockstep::kernels
