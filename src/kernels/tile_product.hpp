@@ -4,15 +4,16 @@
 
 namespace lockstep::kernels {
 
-/// Element (row, depth) of a matrix in memory.
+/// Element (row, depth) of a matrix of words in memory (number.hpp).
 struct Strided {
   const float* first;
   std::int64_t row;
   std::int64_t depth;
 };
 
-/// out (+)= a b for Target::rows rows and Target::panel columns, kept in registers over all of
-/// `depth`. Row d of `b` begins at b + d * b_depth, row i of `out` at out + i * out_row.
+/// out (+)= a b, in words of `depth`, for Target::rows rows and Target::panel columns, kept in
+/// registers over all of `depth`. Row d of `b` begins at b + d * b_depth, row i of `out` at out + i
+/// * out_row.
 template <typename Target, bool add>
 inline void multiply_tile(const Strided& a, const float* b, std::int64_t b_depth,
                           std::int64_t depth, float* out, std::int64_t out_row) {
@@ -28,9 +29,9 @@ inline void multiply_tile(const Strided& a, const float* b, std::int64_t b_depth
     }
 #pragma GCC unroll 8
     for (int i = 0; i < rows; ++i) {
-      const float left = a.first[i * a.row + d * a.depth];
+      const Floats left = Target::repeated(a.first + i * a.row + d * a.depth);
 #pragma GCC unroll 8
-      for (int j = 0; j < vectors; ++j) sums[i][j] += left * right[j];
+      for (int j = 0; j < vectors; ++j) Target::add_product(left, right[j], sums[i][j]);
     }
   }
 #pragma GCC unroll 8

@@ -17,6 +17,14 @@ struct Vector {
   typedef float Floats __attribute__((vector_size(lanes * sizeof(float))));
 };
 
+/// Words of 32 and 16 bits, as many as there are floats in a vector.
+template <typename Floats>
+struct VectorsLike {
+  static constexpr int lanes = sizeof(Floats) / sizeof(float);
+  typedef std::uint32_t Words __attribute__((vector_size(lanes * sizeof(std::uint32_t))));
+  typedef std::uint16_t Halves __attribute__((vector_size(lanes * sizeof(std::uint16_t))));
+};
+
 /// `count` floats from any address, the remaining lanes 0; all lanes where `full`.
 template <typename Floats, bool full = true>
 LOCKSTEP_INLINE Floats load(const float* from, std::int64_t count = 0) {
@@ -29,17 +37,17 @@ LOCKSTEP_INLINE Floats load(const float* from, std::int64_t count = 0) {
   return vector;
 }
 
-template <typename Floats>
-LOCKSTEP_INLINE void store(float* to, const Floats& vector) {
+template <typename Number, typename Numbers>
+LOCKSTEP_INLINE void store(Number* to, const Numbers& vector) {
   __builtin_memcpy(to, &vector, sizeof vector);
 }
 
 /// The first `count` lanes, which may be all.
-template <typename Floats>
-LOCKSTEP_INLINE void store(float* to, const Floats& vector, std::int64_t count) {
-  constexpr std::int64_t lanes = sizeof vector / sizeof(float);
+template <typename Number, typename Numbers>
+LOCKSTEP_INLINE void store(Number* to, const Numbers& vector, std::int64_t count) {
+  constexpr std::int64_t lanes = sizeof vector / sizeof(Number);
   if (count >= lanes) return store(to, vector);
-  for (std::int64_t i = 0; i < count; ++i) to[i] = vector[i];
+  for (std::int64_t i = 0; i < count; ++i) to[i] = static_cast<Number>(vector[i]);
 }
 
 LOCKSTEP_INLINE constexpr std::int64_t smaller(std::int64_t a, std::int64_t b) {

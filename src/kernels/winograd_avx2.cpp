@@ -8,8 +8,7 @@ namespace lockstep::kernels {
 namespace {
 
 /// 16 registers of 8 floats: 12 sums, two vectors of the right factor, one element of the left.
-struct Avx2 {
-  static constexpr int lanes = 8;
+struct Avx2 : Float32Products<8> {
   static constexpr int rows = 6;
   static constexpr int vectors = 2;
   static constexpr std::int64_t panel = vectors * lanes;
@@ -17,11 +16,11 @@ struct Avx2 {
   static constexpr std::int64_t correlate_tiles = 64;
 };
 
-constexpr WinogradKernels kernels = kernels_of<Avx2, 4>("AVX2");
+constexpr WinogradKernels<float> kernels = kernels_of<Avx2, 4>("F(4x4, 3x3) by AVX2");
 
 }  // namespace
 
-const WinogradKernels* avx2_kernels() {
+const WinogradKernels<float>* avx2_kernels() {
   return &kernels;
 }
 
@@ -29,7 +28,7 @@ const WinogradKernels* avx2_kernels() {
 
 #else
 
-const lockstep::kernels::WinogradKernels* lockstep::kernels::avx2_kernels() {
+const lockstep::kernels::WinogradKernels<float>* lockstep::kernels::avx2_kernels() {
   return nullptr;
 }
 

@@ -8,8 +8,7 @@ namespace lockstep::kernels {
 namespace {
 
 /// 32 registers of 16 floats: 24 sums, four vectors of the right factor, elements of the left.
-struct Avx512 {
-  static constexpr int lanes = 16;
+struct Avx512 : Float32Products<16> {
   static constexpr int rows = 6;
   static constexpr int vectors = 4;
   static constexpr std::int64_t panel = vectors * lanes;
@@ -17,11 +16,11 @@ struct Avx512 {
   static constexpr std::int64_t correlate_tiles = 64;
 };
 
-constexpr WinogradKernels kernels = kernels_of<Avx512, 4>("AVX-512");
+constexpr WinogradKernels<float> kernels = kernels_of<Avx512, 4>("F(4x4, 3x3) by AVX-512");
 
 }  // namespace
 
-const WinogradKernels* avx512_kernels() {
+const WinogradKernels<float>* avx512_kernels() {
   return &kernels;
 }
 
@@ -29,7 +28,7 @@ const WinogradKernels* avx512_kernels() {
 
 #else
 
-const lockstep::kernels::WinogradKernels* lockstep::kernels::avx512_kernels() {
+const lockstep::kernels::WinogradKernels<float>* lockstep::kernels::avx512_kernels() {
   return nullptr;
 }
 

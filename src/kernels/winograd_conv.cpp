@@ -13,8 +13,9 @@ namespace lockstep {
 
 namespace kernels {
 
-std::vector<const WinogradKernels*> usable_kernels() {
-  std::vector<const WinogradKernels*> result;
+template <>
+std::vector<const WinogradKernels<float>*> usable_kernels() {
+  std::vector<const WinogradKernels<float>*> result;
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512f") != 0) result.push_back(avx512_kernels());
   if (__builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0) {
@@ -25,15 +26,31 @@ std::vector<const WinogradKernels*> usable_kernels() {
   return result;
 }
 
+template <>
+std::vector<const WinogradKernels<BFloat16>*> usable_kernels() {
+  std::vector<const WinogradKernels<BFloat16>*> result;
+#if defined(__x86_64__)
+  // Those that the compiler was allowed to use in that file; they come together.
+  if (__builtin_cpu_supports("avx512bf16") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
+      __builtin_cpu_supports("avx512vl") != 0) {
+    result.push_back(avx512_bf16_kernels());
+  }
+#endif
+  std::erase(result, nullptr);
+  return result;
+}
+
 }  // namespace kernels
 
-const kernels::WinogradKernels* winograd_kernels() {
-  const std::vector<const kernels::WinogradKernels*> usable = kernels::usable_kernels();
+template <typename Image>
+const kernels::WinogradKernels<Image>* winograd_kernels() {
+  const auto usable = kernels::usable_kernels<Image>();
   return usable.empty() ? nullptr : usable.front();
 }
 
-/// Floats, aligned to a cache line.
-class WinogradConv::Workspace {
+/// Words, aligned to a cache line.
+template <typename Image>
+class WinogradConv<Image>::Workspace {
  public:
   float* of_size(std::int64_t floats) {
     if (floats > size_) {
@@ -57,35 +74,42 @@ class WinogradConv::Workspace {
   std::int64_t size_ = 0;
 };
 
-WinogradConv::WinogradConv(const kernels::WinogradKernels& kernels)
+template <typename Image>
+WinogradConv<Image>::WinogradConv(const kernels::WinogradKernels<Image>& kernels)
     : kernels_(kernels),
       filters_(std::make_unique<Workspace>()),
       sums_(std::make_unique<Workspace>()),
       scratch_(std::make_unique<Workspace>()) {}
 
-WinogradConv::~WinogradConv() = default;
+template <typename Image>
+WinogradConv<Image>::~WinogradConv() = default;
 
-void WinogradConv::run_on(int parts, ParallelFor parallel_for) {
+template <typename Image>
+void WinogradConv<Image>::run_on(int parts, ParallelFor parallel_for) {
   parts_ = parts;
   parallel_for_ = std::move(parallel_for);
 }
 
-std::string_view WinogradConv::instructions() const {
+template <typename Image>
+std::string_view WinogradConv<Image>::name() const {
   return kernels_.name;
 }
 
 /// In parts of at least one strip each.
-int WinogradConv::parts_of(std::int64_t strips) const {
+template <typename Image>
+int WinogradConv<Image>::parts_of(std::int64_t strips) const {
   return static_cast<int>(std::min<std::int64_t>(parts_, strips));
 }
 
-void WinogradConv::run(int parts, const std::function<void(int)>& task) const {
+template <typename Image>
+void WinogradConv<Image>::run(int parts, const std::function<void(int)>& task) const {
   if (parts == 1) return task(0);
   parallel_for_(parts, task);
 }
 
-void WinogradConv::convolve(const Conv3x3Shape& shape, const kernels::WinogradSizes& sizes,
-                            const float* x, const float* filters, float* y) {
+template <typename Image>
+void WinogradConv<Image>::convolve(const Conv3x3Shape& shape, const kernels::WinogradSizes& sizes,
+                                   const Image* x, const float* filters, Image* y) {
   const int parts = parts_of(sizes.strips);
   float* const scratch = scratch_->of_size(parts * sizes.convolve_scratch);
   run(parts, [&](int part) {
@@ -95,16 +119,18 @@ void WinogradConv::convolve(const Conv3x3Shape& shape, const kernels::WinogradSi
   });
 }
 
-void WinogradConv::forward(const Conv3x3Shape& shape, const float* x, const float* filters,
-                           float* y) {
+template <typename Image>
+void WinogradConv<Image>::forward(const Conv3x3Shape& shape, const Image* x, const float* filters,
+                                  Image* y) {
   const kernels::WinogradSizes sizes = kernels_.sizes(shape);
   float* const transformed = filters_->of_size(sizes.filters);
   kernels_.transform_filters(shape, filters, transformed);
   convolve(shape, sizes, x, transformed, y);
 }
 
-void WinogradConv::backward_data(const Conv3x3Shape& shape, const float* dy, const float* filters,
-                                 float* dx) {
+template <typename Image>
+void WinogradConv<Image>::backward_data(const Conv3x3Shape& shape, const Image* dy,
+                                        const float* filters, Image* dx) {
   Conv3x3Shape reversed = shape;
   std::swap(reversed.in_channels, reversed.out_channels);
   const kernels::WinogradSizes sizes = kernels_.sizes(reversed);
@@ -113,8 +139,9 @@ void WinogradConv::backward_data(const Conv3x3Shape& shape, const float* dy, con
   convolve(reversed, sizes, dy, transformed, dx);
 }
 
-void WinogradConv::backward_filters(const Conv3x3Shape& shape, const float* x, const float* dy,
-                                    float* gradients) {
+template <typename Image>
+void WinogradConv<Image>::backward_filters(const Conv3x3Shape& shape, const Image* x,
+                                           const Image* dy, float* gradients) {
   const kernels::WinogradSizes sizes = kernels_.sizes(shape);
   const int parts = parts_of(sizes.strips);
   float* const sums = sums_->of_size(parts * sizes.sums);
@@ -126,5 +153,10 @@ void WinogradConv::backward_filters(const Conv3x3Shape& shape, const float* x, c
   });
   kernels_.finish_filter_gradients(shape, sums, parts, gradients);
 }
+
+template const kernels::WinogradKernels<float>* winograd_kernels();
+template const kernels::WinogradKernels<BFloat16>* winograd_kernels();
+template class WinogradConv<float>;
+template class WinogradConv<BFloat16>;
 
 }  // namespace lockstep

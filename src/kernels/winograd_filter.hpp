@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/cook_toom.hpp"
+#include "kernels/number.hpp"
 #include "kernels/winograd_layout.hpp"
 
 namespace lockstep::kernels {
@@ -31,14 +32,17 @@ LOCKSTEP_INLINE void filter_to_points(const float* filter, std::int64_t in_chann
   for (int i = 0; i < points; ++i) to_points<filter_matrix<m>>(half[i], result + i * points);
 }
 
-/// Transforms the filters for the forward pass into [panel of out][plane][in][out of the panel].
+/// Transforms the filters for the forward pass into [panel of out][plane][in][out of the panel], in
+/// words along `in`.
 template <typename Target, int m>
 void transform_filters(const Conv3x3Shape& shape, const float* filters, float* result) {
+  using Format = typename Target::Format;
+  using Image = typename Format::Image;
   using Floats = typename Vector<Target::lanes>::Floats;
   constexpr int planes = (m + 2) * (m + 2);
   const std::int64_t in = shape.in_channels;
   for (std::int64_t k0 = 0; k0 < shape.out_channels; k0 += Target::panel) {
-    float* panel = result + k0 * planes * in;
+    float* panel = result + k0 * planes * words<Target>(in);
     for (std::int64_t c = 0; c < in; c += Target::lanes) {
       const std::int64_t count = smaller(Target::lanes, in - c);
       for (std::int64_t k = k0; k < smaller(k0 + Target::panel, shape.out_channels); ++k) {
@@ -49,8 +53,13 @@ void transform_filters(const Conv3x3Shape& shape, const float* filters, float* r
           filter_to_points<Target, m, false, false>(filters + k * 9 * in + c, in, count, values);
         }
         for (int plane = 0; plane < planes; ++plane) {
-          float* place = panel + (plane * in + c) * Target::panel + (k - k0);
-          for (std::int64_t i = 0; i < count; ++i) place[i * Target::panel] = values[plane][i];
+          float* place =
+              panel + (plane * words<Target>(in) + words<Target>(c)) * Target::panel + (k - k0);
+          const auto numbers = Format::narrowed(values[plane]);
+          for (std::int64_t i = 0; i < rounded_up(count, Format::per_word); ++i) {
+            auto* word = reinterpret_cast<Image*>(place + i / Format::per_word * Target::panel);
+            word[i % Format::per_word] = static_cast<Image>(numbers[i]);
+          }
         }
       }
     }
@@ -58,25 +67,38 @@ void transform_filters(const Conv3x3Shape& shape, const float* filters, float* r
 }
 
 /// For the gradient of the inputs, a convolution with the rotated filters from out to in channels:
-/// into [panel of in][plane][out][in of the panel].
+/// into [panel of in][plane][out][in of the panel], in words along `out`.
 template <typename Target, int m>
 void transform_filters_rotated(const Conv3x3Shape& shape, const float* filters, float* result) {
+  using Format = typename Target::Format;
+  using Image = typename Format::Image;
   using Floats = typename Vector<Target::lanes>::Floats;
   constexpr int planes = (m + 2) * (m + 2);
   const std::int64_t in = shape.in_channels;
-  const std::int64_t out = shape.out_channels;
-  for (std::int64_t k = 0; k < out; ++k) {
+  const std::int64_t depth = words<Target>(shape.out_channels);
+  for (std::int64_t k = 0; k < depth * Format::per_word; ++k) {
     for (std::int64_t c = 0; c < in; c += Target::lanes) {
-      const std::int64_t count = in - c;
-      Floats values[planes];
-      if (count >= Target::lanes) {
-        filter_to_points<Target, m, true, true>(filters + k * 9 * in + c, in, count, values);
+      Floats values[planes] = {};
+      const float* filter = filters + k * 9 * in + c;
+      if (k >= shape.out_channels) {
+        // The other half of a word.
+      } else if (c + Target::lanes <= in) {
+        filter_to_points<Target, m, true, true>(filter, in, in - c, values);
       } else {
-        filter_to_points<Target, m, false, true>(filters + k * 9 * in + c, in, count, values);
+        filter_to_points<Target, m, false, true>(filter, in, in - c, values);
       }
-      float* panel = result + c / Target::panel * planes * out * Target::panel;
+      float* panel = result + c / Target::panel * planes * depth * Target::panel;
       for (int plane = 0; plane < planes; ++plane) {
-        store(panel + (plane * out + k) * Target::panel + c % Target::panel, values[plane]);
+        auto* place = reinterpret_cast<Image*>(
+            panel + (plane * depth + k / Format::per_word) * Target::panel + c % Target::panel);
+        const auto numbers = Format::narrowed(values[plane]);
+        if constexpr (Format::per_word == 1) {
+          store(place, numbers);
+        } else {
+          for (int i = 0; i < Target::lanes; ++i) {
+            place[i * Format::per_word + k % Format::per_word] = static_cast<Image>(numbers[i]);
+          }
+        }
       }
     }
   }

@@ -7,7 +7,7 @@
 
 namespace lockstep::kernels {
 
-/// Counts of floats, but for `strips`: into how many pieces a batch can be cut.
+/// Counts of 32-bit words, but for `strips`: into how many pieces a batch can be cut.
 struct WinogradSizes {
   std::int64_t strips;
   std::int64_t filters;           ///< transformed ones, in either direction with its own shape
@@ -18,24 +18,27 @@ struct WinogradSizes {
 
 /// The passes as compiled for one kind of CPU; winograd_passes.hpp says what each does. Scratch
 /// memory is aligned to 64 bytes.
+template <typename Image>
 struct WinogradKernels {
   const char* name;
   WinogradSizes (*sizes)(const Conv3x3Shape& shape);
   void (*transform_filters)(const Conv3x3Shape& shape, const float* filters, float* result);
   void (*transform_filters_rotated)(const Conv3x3Shape& shape, const float* filters, float* result);
-  void (*convolve)(const Conv3x3Shape& shape, std::int64_t first, std::int64_t last, const float* x,
-                   const float* filters, float* y, float* scratch);
+  void (*convolve)(const Conv3x3Shape& shape, std::int64_t first, std::int64_t last, const Image* x,
+                   const float* filters, Image* y, float* scratch);
   void (*correlate)(const Conv3x3Shape& shape, std::int64_t first, std::int64_t last,
-                    const float* x, const float* dy, float* sums, float* scratch);
+                    const Image* x, const Image* dy, float* sums, float* scratch);
   void (*finish_filter_gradients)(const Conv3x3Shape& shape, const float* sums, std::int64_t parts,
                                   float* gradients);
 };
 
 /// nullptr where the compiler's target has no such instructions.
-const WinogradKernels* avx2_kernels();
-const WinogradKernels* avx512_kernels();
+const WinogradKernels<float>* avx2_kernels();
+const WinogradKernels<float>* avx512_kernels();
+const WinogradKernels<BFloat16>* avx512_bf16_kernels();
 
 /// Those for instructions that this CPU has, the fastest first.
-std::vector<const WinogradKernels*> usable_kernels();
+template <typename Image>
+std::vector<const WinogradKernels<Image>*> usable_kernels();
 
 }  // namespace lockstep::kernels

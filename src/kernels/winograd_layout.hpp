@@ -6,6 +6,13 @@
 
 namespace lockstep::kernels {
 
+/// 32-bit words that hold so many numbers.
+template <typename Target>
+constexpr std::int64_t words(std::int64_t numbers) {
+  constexpr std::int64_t per_word = Target::Format::per_word;
+  return (numbers + per_word - 1) / per_word;
+}
+
 /// A batch cut into tiles of m x m outputs. A strip is one row of tiles of one image; strips are
 /// numbered through the batch, and a block is as many of them as are worked on together.
 template <typename Target, int m>
@@ -20,6 +27,9 @@ struct Tiling {
   std::int64_t block_strips;
   std::int64_t block_tiles;
 
+  /// Words in which the tiles of a strip lie where products sum over tiles.
+  std::int64_t words_across() const { return words<Target>(across); }
+
   Tiling(const Conv3x3Shape& shape, std::int64_t tiles_wanted)
       : height(shape.height),
         width(shape.width),
@@ -30,19 +40,19 @@ struct Tiling {
         block_tiles(block_strips * across) {}
 };
 
-/// Transformed tiles of a block: `planes` matrices of tiles x channels.
+/// Transformed tiles of a block: `planes` matrices of tiles x channels, in words along the
+/// channels, or along the tiles where products sum over these.
 struct Planes {
   float* first;
-  std::int64_t plane;  ///< floats from one to the next
-  std::int64_t tile;   ///< floats from one tile to the next
+  std::int64_t plane;  ///< words from one to the next
+  std::int64_t tile;   ///< words from one (word of) tiles to the next
 };
 
-/// Channels of the planes that are inputs of a product, with an odd number of cache lines, since
-/// tiles a power of two apart would share few places in the cache.
-template <typename Target>
-constexpr std::int64_t padded_channels(std::int64_t channels) {
+/// An odd number of cache lines, since rows a power of two apart would share few places in the
+/// cache.
+LOCKSTEP_INLINE constexpr std::int64_t padded_row(std::int64_t words) {
   constexpr std::int64_t line = 16;
-  const std::int64_t whole = rounded_up(rounded_up(channels, Target::panel), line);
+  const std::int64_t whole = rounded_up(words, line);
   return whole / line % 2 == 0 ? whole + line : whole;
 }
 
@@ -54,14 +64,14 @@ constexpr std::int64_t panels(std::int64_t channels) {
 /// Takes memory from an arena, or counts how much that would be.
 class Cutter {
  public:
-  explicit Cutter(float* arena) : arena_(arena) {}
+  LOCKSTEP_INLINE explicit Cutter(float* arena) : arena_(arena) {}
 
-  float* take(std::int64_t floats) {
+  LOCKSTEP_INLINE float* take(std::int64_t words) {
     float* part = arena_ == nullptr ? nullptr : arena_ + used_;
-    used_ += rounded_up(floats, 16);
+    used_ += rounded_up(words, 16);
     return part;
   }
-  std::int64_t used() const { return used_; }
+  LOCKSTEP_INLINE std::int64_t used() const { return used_; }
 
  private:
   float* arena_;

@@ -18,7 +18,7 @@ struct ConvolveScratch {
   ConvolveScratch(Cutter& memory, const Conv3x3Shape& shape)
       : tiling(shape, Target::convolve_tiles),
         strip(memory, tiling, shape.in_channels),
-        data(planes_in(memory, padded_channels<Target>(shape.in_channels))),
+        data(planes_in(memory, padded_row(words<Target>(shape.in_channels)))),
         products(planes_in(memory, Target::panel)) {}
 
  private:
@@ -31,13 +31,14 @@ struct ConvolveScratch {
 
 /// Convolves strips [first, last) of `x` with transformed filters into `y`.
 template <typename Target, int m>
-void convolve(const Conv3x3Shape& shape, std::int64_t first, std::int64_t last, const float* x,
-              const float* filters, float* y, float* scratch) {
+void convolve(const Conv3x3Shape& shape, std::int64_t first, std::int64_t last,
+              const typename Target::Format::Image* x, const float* filters,
+              typename Target::Format::Image* y, float* scratch) {
   Cutter memory(scratch);
   const ConvolveScratch<Target, m> s(memory, shape);
-  const StripTransform<Target, m, data_matrix<m>> transform(s.tiling, s.strip, x,
-                                                            shape.in_channels);
-  const std::int64_t depth = shape.in_channels;
+  const StripTransform<Target, m, data_matrix<m>, false> transform(s.tiling, s.strip, x,
+                                                                   shape.in_channels);
+  const std::int64_t depth = words<Target>(shape.in_channels);
   for (std::int64_t begin = first; begin < last; begin += s.tiling.block_strips) {
     const std::int64_t strips = smaller(s.tiling.block_strips, last - begin);
     const std::int64_t tiles = strips * s.tiling.across;
@@ -77,13 +78,12 @@ struct CorrelateScratch {
       : tiling(shape, Target::correlate_tiles),
         strip(memory, tiling,
               shape.in_channels > shape.out_channels ? shape.in_channels : shape.out_channels),
-        data(planes_in(memory, padded_channels<Target>(shape.in_channels))),
-        gradients(planes_in(
-            memory, padded_channels<Target>(rounded_up(shape.out_channels, Target::rows)))) {}
+        data(planes_in(memory, padded_row(rounded_up(shape.in_channels, Target::panel)))),
+        gradients(planes_in(memory, padded_row(rounded_up(shape.out_channels, Target::rows)))) {}
 
  private:
   Planes planes_in(Cutter& memory, std::int64_t tile) {
-    const std::int64_t plane = tiling.block_tiles * tile + 16;
+    const std::int64_t plane = tiling.block_strips * tiling.words_across() * tile + 16;
     return {.first = memory.take(tiling.planes * plane), .plane = plane, .tile = tile};
   }
 };
@@ -92,21 +92,23 @@ struct CorrelateScratch {
 /// inputs, [plane][out][in] with padded numbers of channels. The sum over a block is added to those
 /// over the blocks before: one running sum over all tiles would round several times more.
 template <typename Target, int m>
-void correlate(const Conv3x3Shape& shape, std::int64_t first, std::int64_t last, const float* x,
-               const float* dy, float* sums, float* scratch) {
+void correlate(const Conv3x3Shape& shape, std::int64_t first, std::int64_t last,
+               const typename Target::Format::Image* x, const typename Target::Format::Image* dy,
+               float* sums, float* scratch) {
   Cutter memory(scratch);
   const CorrelateScratch<Target, m> s(memory, shape);
-  const StripTransform<Target, m, data_matrix<m>> data(s.tiling, s.strip, x, shape.in_channels);
-  const StripTransform<Target, m, output_matrix<m>> gradients(s.tiling, s.strip, dy,
-                                                              shape.out_channels);
+  const StripTransform<Target, m, data_matrix<m>, true> data(s.tiling, s.strip, x,
+                                                             shape.in_channels);
+  const StripTransform<Target, m, output_matrix<m>, true> gradients(s.tiling, s.strip, dy,
+                                                                    shape.out_channels);
   const std::int64_t row = rounded_up(shape.in_channels, Target::panel);
   const std::int64_t sums_plane = rounded_up(shape.out_channels, Target::rows) * row;
   __builtin_memset(sums, 0, sizeof(float) * static_cast<std::size_t>(s.tiling.planes * sums_plane));
   for (std::int64_t begin = first; begin < last; begin += s.tiling.block_strips) {
     const std::int64_t strips = smaller(s.tiling.block_strips, last - begin);
     for (std::int64_t i = 0; i < strips; ++i) {
-      data.run(begin + i, s.data, i * s.tiling.across);
-      gradients.run(begin + i, s.gradients, i * s.tiling.across);
+      data.run(begin + i, s.data, i * s.tiling.words_across());
+      gradients.run(begin + i, s.gradients, i * s.tiling.words_across());
     }
     for (std::int64_t plane = 0; plane < s.tiling.planes; ++plane) {
       for (std::int64_t c = 0; c < row; c += Target::panel) {
@@ -115,7 +117,7 @@ void correlate(const Conv3x3Shape& shape, std::int64_t first, std::int64_t last,
                                        .row = 1,
                                        .depth = s.gradients.tile},
                                       s.data.first + plane * s.data.plane + c, s.data.tile,
-                                      strips * s.tiling.across,
+                                      strips * s.tiling.words_across(),
                                       sums + plane * sums_plane + k * row + c, row);
         }
       }
@@ -133,14 +135,14 @@ WinogradSizes sizes_of(const Conv3x3Shape& shape) {
   const ConvolveScratch<Target, m> forward(convolving, shape);
   const CorrelateScratch<Target, m> backward(correlating, shape);
   return {.strips = forward.tiling.strips,
-          .filters = planes * in * rounded_up(out, Target::panel),
+          .filters = planes * words<Target>(in) * rounded_up(out, Target::panel),
           .sums = planes * rounded_up(out, Target::rows) * rounded_up(in, Target::panel),
           .convolve_scratch = convolving.used(),
           .correlate_scratch = correlating.used()};
 }
 
 template <typename Target, int m>
-constexpr WinogradKernels kernels_of(const char* name) {
+constexpr WinogradKernels<typename Target::Format::Image> kernels_of(const char* name) {
   return {.name = name,
           .sizes = sizes_of<Target, m>,
           .transform_filters = transform_filters<Target, m>,

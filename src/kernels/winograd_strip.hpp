@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/cook_toom.hpp"
+#include "kernels/number.hpp"
 #include "kernels/winograd_layout.hpp"
 
 namespace lockstep::kernels {
@@ -10,30 +11,34 @@ namespace lockstep::kernels {
 template <typename Target, int m>
 struct StripScratch {
   using Floats = typename Vector<Target::lanes>::Floats;
+  using Image = typename Target::Format::Image;
   Floats* columns;
-  float* zeros;
+  Image* zeros;
 
   StripScratch(Cutter& memory, const Tiling<Target, m>& tiling, std::int64_t channels)
       : columns(reinterpret_cast<Floats*>(
             memory.take((m + 2) * (tiling.across * m + 2) * Target::lanes))),
-        zeros(memory.take(tiling.width * channels)) {
+        zeros(reinterpret_cast<Image*>(memory.take(tiling.width * channels))) {
     if (zeros == nullptr) return;
-    __builtin_memset(zeros, 0, sizeof(float) * static_cast<std::size_t>(tiling.width * channels));
+    __builtin_memset(zeros, 0, sizeof(Image) * static_cast<std::size_t>(tiling.width * channels));
   }
 };
 
 /// Transforms strip `index` of an NHWC image batch into the tiles from `first_tile` on. With
-/// data_matrix<m> a tile is m + 2 pixels wide and overlaps its neighbours, with output_matrix<m>
-/// it is m wide. What lies outside of the image is 0.
-template <typename Target, int m, const auto& matrix>
+/// data_matrix<m> a tile is m + 2 pixels wide and overlaps its neighbours, with output_matrix<m> it
+/// is m wide. What lies outside of the image is 0. Words are along the tiles where `sums_tiles`.
+template <typename Target, int m, const auto& matrix, bool sums_tiles>
 class StripTransform {
  public:
+  using Image = typename Target::Format::Image;
+
   StripTransform(const Tiling<Target, m>& tiling, const StripScratch<Target, m>& scratch,
-                 const float* images, std::int64_t channels)
+                 const Image* images, std::int64_t channels)
       : tiling_(tiling), scratch_(scratch), images_(images), channels_(channels) {}
 
-  void run(std::int64_t index, const Planes& planes, std::int64_t first_tile) const {
-    const float* rows[taps];
+  /// Into planes from row `first`.
+  void run(std::int64_t index, const Planes& planes, std::int64_t first) const {
+    const Image* rows[taps];
     const std::int64_t top = index % tiling_.down * m - halo;
     for (int i = 0; i < taps; ++i) {
       const std::int64_t y = top + i;
@@ -42,18 +47,19 @@ class StripTransform {
               ? scratch_.zeros
               : images_ + (index / tiling_.down * tiling_.height + y) * tiling_.width * channels_;
     }
-    float* tiles = planes.first + first_tile * planes.tile;
+    float* tiles = planes.first + first * planes.tile;
     for (std::int64_t c = 0; c < channels_; c += Target::lanes) {
       if (c + Target::lanes <= channels_) {
         down<true>(rows, c);
       } else {
         down<false>(rows, c);
       }
-      across(tiles + c, planes);
+      across(tiles, c, planes);
     }
   }
 
  private:
+  using Format = typename Target::Format;
   using Floats = typename Vector<Target::lanes>::Floats;
   static constexpr int points = m + 2;
   static constexpr int taps = matrix.columns;
@@ -64,13 +70,13 @@ class StripTransform {
   }
 
   template <bool full>
-  void down(const float* const* rows, std::int64_t c) const {
+  void down(const Image* const* rows, std::int64_t c) const {
     for (std::int64_t x = 0; x < tiling_.width; ++x) {
       Floats values[taps];
       Floats transformed[points];
 #pragma GCC unroll 8
       for (int i = 0; i < taps; ++i) {
-        values[i] = load<Floats, full>(rows[i] + x * channels_ + c, channels_ - c);
+        values[i] = Format::template read<Floats, full>(rows[i] + x * channels_ + c, channels_ - c);
       }
       to_points<matrix>(values, transformed);
 #pragma GCC unroll 8
@@ -84,23 +90,48 @@ class StripTransform {
     }
   }
 
-  void across(float* tiles, const Planes& planes) const {
-    for (std::int64_t tile = 0; tile < tiling_.across; ++tile) {
+  void across(float* tiles, std::int64_t c, const Planes& planes) const {
+    if constexpr (sums_tiles && Format::per_word == 2) {
+      for (std::int64_t tile = 0; tile < tiling_.across; tile += 2) {
+        pair(tiles + tile / 2 * planes.tile + c, tile, planes.plane);
+      }
+    } else {
+      for (std::int64_t tile = 0; tile < tiling_.across; ++tile) {
+        one(reinterpret_cast<Image*>(tiles + tile * planes.tile) + c, tile, planes.plane);
+      }
+    }
+  }
+
+  void one(Image* place, std::int64_t tile, std::int64_t plane) const {
 #pragma GCC unroll 8
-      for (int i = 0; i < points; ++i) {
-        Floats transformed[points];
-        to_points<matrix>(row(i) + tile * m, transformed);
+    for (int i = 0; i < points; ++i) {
+      Floats values[points];
+      to_points<matrix>(row(i) + tile * m, values);
 #pragma GCC unroll 8
-        for (int j = 0; j < points; ++j) {
-          store(tiles + (i * points + j) * planes.plane + tile * planes.tile, transformed[j]);
-        }
+      for (int j = 0; j < points; ++j) {
+        store(place + (i * points + j) * plane * Format::per_word, Format::narrowed(values[j]));
+      }
+    }
+  }
+
+  /// A tile and the next one, or zeros after the last.
+  void pair(float* place, std::int64_t tile, std::int64_t plane) const {
+#pragma GCC unroll 8
+    for (int i = 0; i < points; ++i) {
+      Floats values[points];
+      Floats next[points] = {};
+      to_points<matrix>(row(i) + tile * m, values);
+      if (tile + 1 < tiling_.across) to_points<matrix>(row(i) + (tile + 1) * m, next);
+#pragma GCC unroll 8
+      for (int j = 0; j < points; ++j) {
+        store(place + (i * points + j) * plane, Format::paired(values[j], next[j]));
       }
     }
   }
 
   const Tiling<Target, m>& tiling_;
   const StripScratch<Target, m>& scratch_;
-  const float* images_;
+  const Image* images_;
   std::int64_t channels_;
 };
 
@@ -108,12 +139,13 @@ class StripTransform {
 /// from products whose tiles begin at `first_tile` and hold these channels alone.
 template <typename Target, int m>
 void finish_strip(const Tiling<Target, m>& tiling, const Planes& products, std::int64_t first_tile,
-                  std::int64_t index, std::int64_t first, std::int64_t channels, float* images) {
+                  std::int64_t index, std::int64_t first, std::int64_t channels,
+                  typename Target::Format::Image* images) {
   using Floats = typename Vector<Target::lanes>::Floats;
   constexpr int points = m + 2;
   const std::int64_t top = index % tiling.down * m;
   const std::int64_t rows = smaller(m, tiling.height - top);
-  float* const image_row =
+  auto* const image_row =
       images + (index / tiling.down * tiling.height + top) * tiling.width * channels;
   const std::int64_t used = smaller(Target::panel, channels - first);
   for (std::int64_t tile = 0; tile < tiling.across; ++tile) {
@@ -139,10 +171,11 @@ void finish_strip(const Tiling<Target, m>& tiling, const Planes& products, std::
         if (i >= rows) break;
         Floats outputs[m];
         from_points<output_matrix<m>>(half[i], outputs);
-        float* place = image_row + (i * tiling.width + left) * channels + first + c;
+        auto* place = image_row + (i * tiling.width + left) * channels + first + c;
 #pragma GCC unroll 8
         for (int j = 0; j < m; ++j) {
-          if (j < columns) store(place + j * channels, outputs[j], used - c);
+          if (j < columns)
+            store(place + j * channels, Target::Format::narrowed(outputs[j]), used - c);
         }
       }
     }

@@ -20,26 +20,37 @@ struct Conv3x3Shape {
 /// Calls task(0) to task(parts - 1) once each, on any threads, and returns when all have returned.
 using ParallelFor = std::function<void(int parts, const std::function<void(int part)>& task)>;
 
+/// The bits of a bfloat16: the upper half of a float's.
+enum class BFloat16 : std::uint16_t {};
+
 namespace kernels {
+template <typename Image>
 struct WinogradKernels;
 struct WinogradSizes;
 }  // namespace kernels
 
-/// The kernels for this CPU; nullptr where it has neither AVX-512F nor AVX2 with FMA.
-const kernels::WinogradKernels* winograd_kernels();
+/// The kernels for this CPU, for images of float or BFloat16. nullptr where it has no instructions
+/// for them: AVX-512F or AVX2 with FMA for float, AVX-512 BF16 for BFloat16.
+template <typename Image>
+const kernels::WinogradKernels<Image>* winograd_kernels();
 
-/// Winograd's F(4x4, 3x3) in float32: a quarter of the direct convolution's multiplications, and
-/// two to three times its rounding errors (1e-6 of the result's norm at 128 channels, against
-/// 4e-7). Points 0, +-3/4, +-3/2, infinity. Source: Lavin and Gray, 2016, Fast Algorithms for
-/// Convolutional Neural Networks.
+/// Winograd's convolution of images of float, F(4x4, 3x3), or BFloat16, F(2x2, 3x3). Source: Lavin
+/// and Gray, 2016, Fast Algorithms for Convolutional Neural Networks.
+///
+/// float: a quarter of the direct convolution's multiplications, and two to three times its
+/// rounding errors (1e-6 of the result's norm at 128 channels, against 4e-7). Points 0, +-3/4,
+/// +-3/2, infinity. BFloat16: 4/9 of the multiplications; transforms and sums are in float32, the
+/// factors are rounded to bfloat16. Points 0, +-1, infinity. Filters and their gradients are
+/// float32 for both.
 ///
 /// Arrays are dense: images and their gradients [batch][height][width][channels] (NHWC), filters
 /// and their gradients [out][3][3][in], which are LibTorch's channels-last layouts. Results are
 /// bitwise equal for equal `parts`. Keeps its workspace from call to call, and lets it grow. One
 /// thread at a time.
+template <typename Image>
 class WinogradConv {
  public:
-  explicit WinogradConv(const kernels::WinogradKernels& kernels);
+  explicit WinogradConv(const kernels::WinogradKernels<Image>& kernels);
   ~WinogradConv();
   WinogradConv(const WinogradConv&) = delete;
   WinogradConv& operator=(const WinogradConv&) = delete;
@@ -47,26 +58,26 @@ class WinogradConv {
   /// Cuts the work into so many parts at most from now on (1 and serially before the first call).
   void run_on(int parts, ParallelFor parallel_for);
 
-  /// The instructions it uses, for people.
-  std::string_view instructions() const;
+  /// Its algorithm and the instructions it uses, for people.
+  std::string_view name() const;
 
   /// y = x * filters.
-  void forward(const Conv3x3Shape& shape, const float* x, const float* filters, float* y);
+  void forward(const Conv3x3Shape& shape, const Image* x, const float* filters, Image* y);
   /// dx: the gradient of the inputs, from `dy`, that of the outputs.
-  void backward_data(const Conv3x3Shape& shape, const float* dy, const float* filters, float* dx);
+  void backward_data(const Conv3x3Shape& shape, const Image* dy, const float* filters, Image* dx);
   /// The gradient of the filters.
-  void backward_filters(const Conv3x3Shape& shape, const float* x, const float* dy,
+  void backward_filters(const Conv3x3Shape& shape, const Image* x, const Image* dy,
                         float* gradients);
 
  private:
   class Workspace;
 
   void run(int parts, const std::function<void(int)>& task) const;
-  void convolve(const Conv3x3Shape& shape, const kernels::WinogradSizes& sizes, const float* x,
-                const float* filters, float* y);
+  void convolve(const Conv3x3Shape& shape, const kernels::WinogradSizes& sizes, const Image* x,
+                const float* filters, Image* y);
   int parts_of(std::int64_t strips) const;
 
-  const kernels::WinogradKernels& kernels_;
+  const kernels::WinogradKernels<Image>& kernels_;
   std::unique_ptr<Workspace> filters_;
   std::unique_ptr<Workspace> sums_;
   std::unique_ptr<Workspace> scratch_;

@@ -5,26 +5,32 @@
 namespace lockstep::kernels {
 namespace {
 
-struct Portable {
-  static constexpr int lanes = 16;
+template <typename Products>
+struct Portable : Products {
   static constexpr int rows = 6;
   static constexpr int vectors = 4;
-  static constexpr std::int64_t panel = vectors * lanes;
+  static constexpr std::int64_t panel = vectors * Products::lanes;
   static constexpr std::int64_t convolve_tiles = 8;
   static constexpr std::int64_t correlate_tiles = 10;
 };
 
-constexpr WinogradKernels kernels = kernels_of<Portable, 4>("any CPU");
-constexpr WinogradKernels small_kernels = kernels_of<Portable, 2>("any CPU, F(2x2)");
+constexpr auto kernels = kernels_of<Portable<Float32Products<16>>, 4>("any CPU");
+constexpr auto small_kernels = kernels_of<Portable<Float32Products<16>>, 2>("any CPU, F(2x2)");
+constexpr auto bfloat16_kernels =
+    kernels_of<Portable<BFloat16Products<16>>, 2>("any CPU, bfloat16");
 
 }  // namespace
 
-const WinogradKernels* portable_kernels() {
+const WinogradKernels<float>* portable_kernels() {
   return &kernels;
 }
 
-const WinogradKernels* portable_small_kernels() {
+const WinogradKernels<float>* portable_small_kernels() {
   return &small_kernels;
+}
+
+const WinogradKernels<BFloat16>* portable_bfloat16_kernels() {
+  return &bfloat16_kernels;
 }
 
 }  // namespace lockstep::kernels
