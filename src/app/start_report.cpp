@@ -52,6 +52,10 @@ void report_start(const Job& job, const std::string& backend, const RunSettings&
            "; validation: " + data_text(setup.data.validation.get()));
   log.info("images: " + setup.transform.description());
   log.info("model: " + counted(parameters, "parameter"));
+  const Precision& precision = setup.precision.precision;
+  const std::string convolutions = setup.replica->model().convolutions(
+      precision.autocast ? precision.autocast_dtype : precision.parameters);
+  if (!convolutions.empty()) log.info("convolutions: " + convolutions);
   log.info("global batch: " + batch_text(settings.batch, setup.plan, topology.world_size));
   log.info(
       fmt::format("length: {} of {}", counted(settings.train.epochs, "epoch"),

@@ -7,6 +7,8 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/linear.h>
 
+#include "model/winograd.hpp"
+
 namespace lockstep {
 namespace {
 
@@ -25,6 +27,15 @@ at::Tensor kaiming_uniform(at::IntArrayRef sizes, std::int64_t fan_in, at::Gener
 // channels that is no multiple of it, since how far oneDNN writes there is not known.
 constexpr std::int64_t full_vector = 16;
 
+// With fewer channels, transforms take longer than the multiplications they save.
+constexpr std::int64_t channels_for_winograd = 32;
+
+bool winograd_pays(std::int64_t in_channels, std::int64_t out_channels, std::int64_t kernel,
+                   std::int64_t stride) {
+  return kernel == 3 && stride == 1 && in_channels >= channels_for_winograd &&
+         out_channels >= channels_for_winograd;
+}
+
 }  // namespace
 
 Conv2d::Conv2d(NetworkBuild& build, const std::string& name, std::int64_t in_channels,
@@ -34,9 +45,13 @@ Conv2d::Conv2d(NetworkBuild& build, const std::string& name, std::int64_t in_cha
                                             in_channels * kernel * kernel, build.generator))),
       stride_(stride),
       padding_(kernel / 2),
-      skips_beforehand_(kernel == 1 && stride > 1 && in_channels % full_vector != 0) {}
+      skips_beforehand_(kernel == 1 && stride > 1 && in_channels % full_vector != 0),
+      winograd_(winograd_pays(in_channels, out_channels, kernel, stride) ? build.winograd
+                                                                         : nullptr) {}
 
 at::Tensor Conv2d::forward(const at::Tensor& x) const {
+  if (winograd_ && takes_winograd(*winograd_, x, weight_))
+    return winograd_conv2d(winograd_, x, weight_);
   if (skips_beforehand_) {
     const at::Tensor kept = x.slice(2, 0, std::nullopt, stride_).slice(3, 0, std::nullopt, stride_);
     return at::conv2d(kept, weight_);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include <ATen/core/Generator.h>
@@ -10,11 +11,14 @@
 
 namespace lockstep {
 
+struct WinogradConvs;
+
 /// Where a network's tensors go and its initial values come from while it is built. Layers must be
 /// built in PyTorch's order, since each draws from the generator.
 struct NetworkBuild {
   NetworkTensors& tensors;
   at::Generator& generator;
+  std::shared_ptr<WinogradConvs> winograd;  ///< for the convolutions it fits; null: for none
 };
 
 /// A square convolution without bias, padded so that stride 1 keeps the size, as torch.nn.Conv2d.
@@ -31,6 +35,7 @@ class Conv2d {
   std::int64_t stride_;
   std::int64_t padding_;
   bool skips_beforehand_;
+  std::shared_ptr<WinogradConvs> winograd_;
 };
 
 /// x W^T + b as torch.nn.Linear.

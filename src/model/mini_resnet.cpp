@@ -6,6 +6,7 @@
 #include <ATen/ops/adaptive_avg_pool2d.h>
 
 #include "model/layers.hpp"
+#include "model/winograd.hpp"
 
 namespace lockstep {
 namespace {
@@ -41,11 +42,18 @@ class BasicBlock {
   std::unique_ptr<Norm> shortcut_norm_;
 };
 
+template <typename Image>
+std::string winograd_text(const WinogradConv<Image>& conv) {
+  return "Winograd's " + std::string(conv.name()) +
+         " where they are 3x3 with stride 1 and 32 channels or more, else LibTorch's";
+}
+
 class MiniResNet : public Model {
  public:
   MiniResNet(const ImageClassifierShape& shape, std::int64_t width, const NormFactory& norm,
-             at::Generator generator) {
-    NetworkBuild build{tensors_, generator};
+             at::Generator generator, ConvAlgorithm algorithm)
+      : winograd_(algorithm == ConvAlgorithm::winograd ? make_winograd() : nullptr) {
+    NetworkBuild build{tensors_, generator, winograd_};
     conv_.emplace(build, "conv1", shape.in_channels, width, 3, 1);
     norm_ = norm(tensors_, "norm1", width);
     std::int64_t channels = width;
@@ -69,8 +77,17 @@ class MiniResNet : public Model {
   std::vector<NamedTensor> buffers() const override { return tensors_.buffers(); }
   void set_training(bool training) override { training_ = training; }
 
+  std::string convolutions(DType dtype) const override {
+    if (!winograd_) return "LibTorch's";
+    if (dtype == DType::float32 && winograd_->float32) return winograd_text(*winograd_->float32);
+    if (dtype == DType::bfloat16 && winograd_->bfloat16) return winograd_text(*winograd_->bfloat16);
+    return "LibTorch's, since there is no Winograd's in " + std::string(name_of(dtype)) +
+           " for this processor";
+  }
+
  private:
   NetworkTensors tensors_;
+  std::shared_ptr<WinogradConvs> winograd_;
   std::optional<Conv2d> conv_;
   std::unique_ptr<Norm> norm_;
   std::vector<BasicBlock> blocks_;
@@ -81,8 +98,10 @@ class MiniResNet : public Model {
 }  // namespace
 
 std::unique_ptr<Model> make_mini_resnet(const ImageClassifierShape& shape, std::int64_t width,
-                                        const NormFactory& norm, std::uint64_t seed) {
-  return std::make_unique<MiniResNet>(shape, width, norm, at::detail::createCPUGenerator(seed));
+                                        const NormFactory& norm, std::uint64_t seed,
+                                        ConvAlgorithm algorithm) {
+  return std::make_unique<MiniResNet>(shape, width, norm, at::detail::createCPUGenerator(seed),
+                                      algorithm);
 }
 
 FieldTable MiniResNetBuilder::fields() {
@@ -91,12 +110,18 @@ FieldTable MiniResNetBuilder::fields() {
             between(1, 65536)),
       field("norm", norm_,
             "normalisation: batch, over a rank's micro-batch, or group, within each sample",
-            {"batch", "group"})};
+            {"batch", "group"}),
+      field("conv_algorithm", conv_algorithm_,
+            "3x3 convolutions: direct, LibTorch's; winograd, faster where the processor can, but "
+            "with other rounding; auto is direct",
+            {"auto", "direct", "winograd"})};
 }
 
 std::unique_ptr<Model> MiniResNetBuilder::build(const ImageClassifierShape& shape,
                                                 std::uint64_t seed) const {
-  return make_mini_resnet(shape, width_, norm_ == "batch" ? batch_norm() : group_norm(), seed);
+  return make_mini_resnet(
+      shape, width_, norm_ == "batch" ? batch_norm() : group_norm(), seed,
+      conv_algorithm_ == "winograd" ? ConvAlgorithm::winograd : ConvAlgorithm::direct);
 }
 
 }  // namespace lockstep

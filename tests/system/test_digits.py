@@ -9,13 +9,22 @@ ROOT = pathlib.Path(os.environ["LOCKSTEP_DIGITS"]).parents[1]
 
 
 class Digits(harness.RunTestCase):
-    def test_two_ranks_reach_97_percent(self):
+    def check_97_percent(self, *arguments):
         result = harness.run(2, "--config", "inputs/digits.ini", "--output_dir",
-                             self.directory / "run", cwd=ROOT, deadline=500 * harness.PATIENCE)
+                             self.directory / "run", *arguments, cwd=ROOT,
+                             deadline=280 * harness.PATIENCE)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         metrics = harness.datasets(self.directory / "run" / "metrics.h5")
         self.assertEqual(metrics["epoch/val_samples"][-1], 355)
         self.assertGreaterEqual(metrics["epoch/val_accuracy"][-1], 0.97)
+        return result.stdout
+
+    def test_two_ranks_reach_97_percent(self):
+        self.assertIn("convolutions: LibTorch's", self.check_97_percent())
+
+    def test_two_ranks_reach_97_percent_by_winograd(self):
+        output = self.check_97_percent("--conv_algorithm", "winograd", "--no-use_amp")
+        self.assertRegex(output, "convolutions: (Winograd|LibTorch's, since this processor)")
 
 
 if __name__ == "__main__":

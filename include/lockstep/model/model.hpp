@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
@@ -32,6 +33,10 @@ class Model {
 
   /// Training mode (as built) or evaluation mode, which uses and keeps the running statistics.
   virtual void set_training(bool training) = 0;
+
+  /// For the log: by which algorithms it convolves where it computes in `dtype`, and why, where
+  /// there is something to say.
+  virtual std::string convolutions(DType /*dtype*/) const { return {}; }
 };
 
 /// Takes parameters and buffers to `device` and gives floating-point ones the element type, 4-d

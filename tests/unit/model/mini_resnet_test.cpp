@@ -265,9 +265,10 @@ TEST(MiniResNet, TrainsWithFewChannelsLast) {
 TEST(MiniResNetBuilder, BuildsWhatItsFieldsSay) {
   MiniResNetBuilder builder;
   FieldTable fields = builder.fields();
-  ASSERT_EQ(fields.size(), 2U);
+  ASSERT_EQ(fields.size(), 3U);
   EXPECT_EQ(fields[0].default_text(), "64");
   EXPECT_EQ(fields[1].default_text(), "batch");
+  EXPECT_EQ(fields[2].default_text(), "auto");
   EXPECT_FALSE(fields[0].assign("8"));
   EXPECT_FALSE(fields[1].assign("group"));
   EXPECT_TRUE(fields[1].assign("layer"));
