@@ -34,61 +34,76 @@ std::string by_rank(Communicator& world, const std::string& text) {
   return joined(named, "; ");
 }
 
-/// Why all ranks compute on CPUs; empty where they are to use GPUs. Throws AgreedError where GPUs
-/// were asked for and are not there. Collective.
-std::string reason_for_cpu(const CommandContext& context, const TrainOptions& options,
-                           const Topology& topology) {
-  if (options.device == "cpu") return "as device asks";
+/// What the ranks see of GPUs before CUDA is asked.
+struct Sight {
+  std::int64_t least = 0;  ///< GPUs a rank sees
+  std::int64_t most = 0;
+  std::string text;  ///< which, and why these, for the log
+};
+
+/// Collective.
+Sight look_for_gpus(const CommandContext& context, const Topology& topology) {
   Communicator& world = context.session.world();
   const VisibleGpus gpus = visible_gpus(context.environment);
-  const std::int64_t least =
-      all_reduce_value(world, std::int64_t{gpus.count}, ReduceOp::min, "GPUs in sight");
-  const std::int64_t most =
-      all_reduce_value(world, std::int64_t{gpus.count}, ReduceOp::max, "GPUs in sight");
-  const std::string shortcoming =
-      broadcast_text(world, context.gpus.shortcoming(), 0, "GPUs of the program");
-  std::string reason;
-  if (most == 0) {
-    reason = "no rank sees a GPU";
-  } else {
-    const std::string sights =
-        by_rank(world, device_text(gpus, topology.local_rank, topology.local_size));
-    if (least > 0 && shortcoming.empty()) return {};
-    reason = (shortcoming.empty() ? "not every rank sees a GPU" : shortcoming) +
-             "; those in sight stay idle (" + sights + ")";
-  }
-  if (options.device == "auto") return "since " + reason;
-  agreed(world, [&] {
-    throw UsageError("compute on GPUs, as device asks", reason,
-                     "one GPU a task (srun --gpus-per-task=1), a build with the CUDA toolkit and "
-                     "NCCL (-DLOCKSTEP_CUDA=ON), or --device cpu");
-  });
-  return {};
+  Sight sight;
+  sight.least = all_reduce_value(world, std::int64_t{gpus.count}, ReduceOp::min, "GPUs in sight");
+  sight.most = all_reduce_value(world, std::int64_t{gpus.count}, ReduceOp::max, "GPUs in sight");
+  sight.text = by_rank(world, device_text(gpus, topology.local_rank, topology.local_size));
+  return sight;
 }
 
-/// Loads what GPUs are used by and counts those that this rank sees. With device = auto, where that
-/// fails on any rank, all are to use CPUs: none then, and the reason in `compute`. Throws
-/// AgreedError otherwise. Collective.
-std::optional<int> gpus_of_rank(const CommandContext& context, const TrainOptions& options,
-                                Compute& compute) {
+/// Why GPUs cannot be used; empty where they perhaps can. Collective.
+std::string obstacle(const CommandContext& context, const Sight& sight) {
+  const std::string shortcoming =
+      broadcast_text(context.session.world(), context.gpus.shortcoming(), 0, "GPUs of the program");
+  if (sight.most == 0) return "no rank sees a GPU";
+  const std::string reason = shortcoming.empty() ? "not every rank sees a GPU" : shortcoming;
+  if (sight.least > 0 && shortcoming.empty()) return {};
+  return reason + "; those in sight stay idle (" + sight.text + ")";
+}
+
+/// Loads what GPUs are used by, and finds some. Throws AgreedError. Collective.
+std::shared_ptr<GpuAccess> load_gpus(const CommandContext& context) {
   Communicator& world = context.session.world();
-  try {
-    std::shared_ptr<GpuAccess> gpu = agreed(world, [&] { return context.gpus.load(world); });
-    const int count = agreed(world, [&] {
-      const int found = count_gpus(gpu->api.cuda);
-      if (found > 0) return found;
-      throw Error("compute on a GPU", "CUDA finds none, although there seem to be some",
-                  "see what nvidia-smi says on this host");
+  std::shared_ptr<GpuAccess> gpu = agreed(world, [&] { return context.gpus.load(world); });
+  agreed(world, [&] {
+    if (count_gpus(gpu->api.cuda) > 0) return;
+    throw Error("compute on a GPU", "CUDA finds none, although there seem to be some",
+                "see what nvidia-smi says on this host");
+  });
+  return gpu;
+}
+
+/// The GPUs, or null with the reason in `compute` where all ranks are to use CPUs. Throws
+/// AgreedError where GPUs were asked for and cannot be used. Collective.
+std::shared_ptr<GpuAccess> gpus_by_options(const CommandContext& context,
+                                           const TrainOptions& options, const Topology& topology,
+                                           Compute& compute) {
+  if (options.device == "cpu") {
+    compute.reason = "CPU, as device asks";
+    return nullptr;
+  }
+  Communicator& world = context.session.world();
+  const bool asked = options.device == "cuda";
+  const Sight sight = look_for_gpus(context, topology);
+  if (const std::string reason = obstacle(context, sight); !reason.empty()) {
+    agreed(world, [&] {
+      if (!asked) return;
+      throw UsageError("compute on GPUs, as device asks", reason,
+                       "one GPU a task (srun --gpus-per-task=1), a build with the CUDA toolkit and "
+                       "NCCL (-DLOCKSTEP_CUDA=ON), or --device cpu");
     });
-    compute.gpu = std::move(gpu);
-    return count;
+    compute.reason = "CPU, since " + reason;
+    return nullptr;
+  }
+  try {
+    return load_gpus(context);
   } catch (const AgreedError& error) {
-    if (options.device != "auto") throw;
-    if (world.rank() == 0) {
-      context.log.warn(std::string("the GPUs in sight stay idle: ") + error.what());
-    }
-    compute.reason = "CPU, since the GPUs in sight cannot be used, see the warning";
-    return std::nullopt;
+    if (asked) throw;
+    if (world.rank() == 0) context.log.warn(std::string("GPUs cannot be used: ") + error.what());
+    compute.reason = "CPU, since the GPUs in sight cannot be used, see above; they stay idle (" +
+                     sight.text + ")";
+    return nullptr;
   }
 }
 
@@ -111,15 +126,12 @@ Compute choose_compute(const CommandContext& context, const TrainOptions& option
                        const Topology& topology) {
   Communicator& world = context.session.world();
   Compute compute;
-  if (const std::string reason = reason_for_cpu(context, options, topology); !reason.empty()) {
-    compute.reason = "CPU, " + reason;
-    return compute;
-  }
-  const std::optional<int> count = gpus_of_rank(context, options, compute);
-  if (!count) return compute;
-  compute.index = agreed(
-      world, [&] { return *choose_device(*count, topology.local_rank, topology.local_size); });
+  compute.gpu = gpus_by_options(context, options, topology, compute);
+  if (!compute.gpu) return compute;
   const CudaApi& cuda = compute.gpu->api.cuda;
+  compute.index = agreed(world, [&] {
+    return *choose_device(count_gpus(cuda), topology.local_rank, topology.local_size);
+  });
   compute.properties = claim_gpu(cuda, compute.index, world);
   set_arithmetic(options);
   compute.device = c10::Device(compute.gpu->type, static_cast<c10::DeviceIndex>(compute.index));

@@ -55,7 +55,7 @@ void report_start(const Job& job, const std::string& backend, const RunSettings&
   const Precision& precision = setup.precision.precision;
   const std::string convolutions = setup.replica->model().convolutions(
       precision.autocast ? precision.autocast_dtype : precision.parameters);
-  if (!convolutions.empty()) log.info("convolutions: " + convolutions);
+  if (!convolutions.empty() && !job.compute.on_gpu()) log.info("convolutions: " + convolutions);
   log.info("global batch: " + batch_text(settings.batch, setup.plan, topology.world_size));
   log.info(
       fmt::format("length: {} of {}", counted(settings.train.epochs, "epoch"),

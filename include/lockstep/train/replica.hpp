@@ -3,6 +3,8 @@
 #include <memory>
 #include <optional>
 
+#include <ATen/core/Tensor.h>
+
 #include "lockstep/model/flat_buffers.hpp"
 #include "lockstep/model/flat_parameters.hpp"
 #include "lockstep/model/model.hpp"

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <ATen/core/Tensor.h>
+
 #include "lockstep/comm/communicator.hpp"
 #include "lockstep/io/array_file.hpp"
 #include "lockstep/io/io_thread.hpp"

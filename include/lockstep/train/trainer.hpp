@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include <ATen/core/Tensor.h>
+
 #include "lockstep/base/log.hpp"
 #include "lockstep/comm/communicator.hpp"
 #include "lockstep/control/fault_injector.hpp"

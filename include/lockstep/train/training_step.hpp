@@ -5,6 +5,8 @@
 #include <span>
 #include <utility>
 
+#include <ATen/core/Tensor.h>
+
 #include "lockstep/data/loader.hpp"
 #include "lockstep/ddp/gradient_reducer.hpp"
 #include "lockstep/train/device_batch.hpp"
