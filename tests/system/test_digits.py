@@ -23,7 +23,7 @@ class Digits(harness.RunTestCase):
         self.assertIn("convolutions: LibTorch's", self.check_97_percent())
 
     def test_two_ranks_reach_97_percent_by_winograd(self):
-        output = self.check_97_percent("--conv_algorithm", "winograd", "--no-use_amp")
+        output = self.check_97_percent("--conv_algorithm", "winograd", "--no-use_amp", "--epochs", 5)
         self.assertRegex(output, "convolutions: (Winograd|LibTorch's, since this processor)")
 
 
