@@ -201,6 +201,9 @@ bool Trainer::run_window() {
     check(batch.has_value(), "go on with a global batch", "the loader ended in the midst of it");
   }
   const StepResult result = step_.finish_window(loop_.learning_rate);
+  // Of the step before, which a GPU has just done or still does while this one is in its queue.
+  // What is waited for here is what a step takes there.
+  settle();
 
   meters_.add(outcomes);
   loop_.position.offset = window.end();
@@ -214,12 +217,9 @@ bool Trainer::run_window() {
   if (steps_here_ > 0) writer_.note_step(seconds);
   if (profiler_.step_ends()) parts_.log.info("wrote " + profiler_.trace().string());
   issue(result);
-  // A GPU computes the step that was just issued while the one before is reported.
-  settle(parts_.replica.device().is_cpu() ? 0 : 1);
-  if (++steps_here_ == 1) {
-    settle();
-    parts_.first_step_done();
-  }
+  const bool first = ++steps_here_ == 1;
+  if (first || parts_.replica.device().is_cpu()) settle();
+  if (first) parts_.first_step_done();
   outlook_.step_done(loop_, steps_left());
   return true;
 }
@@ -229,20 +229,18 @@ bool Trainer::is_log_point(std::int64_t global_step) const {
 }
 
 void Trainer::issue(const StepResult& result) {
-  issued_.push_back({.loop = loop_,
-                     .elapsed_seconds = parts_.seconds() - began_,
-                     .numbers = HostCopy(at::cat({result.numbers, meters_.values().flatten()}))});
+  issued_ = {.loop = loop_,
+             .elapsed_seconds = parts_.seconds() - began_,
+             .numbers = HostCopy(at::cat({result.numbers, meters_.values().flatten()}))};
   if (!is_log_point(loop_.position.global_step)) return;
   meters_.begin_interval();
   loop_.interval_seconds = 0.0;
 }
 
-void Trainer::settle(std::size_t but) {
-  while (issued_.size() > but) {
-    IssuedStep step = std::move(issued_.front());
-    issued_.pop_front();
-    report(std::move(step));
-  }
+void Trainer::settle() {
+  if (!issued_) return;
+  IssuedStep step = *std::exchange(issued_, std::nullopt);
+  report(std::move(step));
 }
 
 void Trainer::report(IssuedStep step) {

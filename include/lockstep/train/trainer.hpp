@@ -1,8 +1,6 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <exception>
 #include <functional>
 #include <optional>
@@ -119,8 +117,8 @@ class Trainer {
     HostCopy numbers;  // of StepResult, then of DeviceMeters
   };
   void issue(const StepResult& result);
-  /// Waits for all steps but the last `but` ones that were issued, and reports them.
-  void settle(std::size_t but = 0);
+  /// Waits for the step that was issued last, and reports it, unless it has been.
+  void settle();
   void report(IssuedStep step);
 
   /// Counts a skipped step and says so.
@@ -147,7 +145,7 @@ class Trainer {
   MetricsHistory history_;
   TrainingStep step_;
   DeviceMeters meters_;
-  std::deque<IssuedStep> issued_;  // not reported yet
+  std::optional<IssuedStep> issued_;  // not reported yet
   StepProfiler profiler_;
   Recorder recorder_;
   LogPoints log_points_;
