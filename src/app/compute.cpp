@@ -107,17 +107,16 @@ std::shared_ptr<GpuAccess> gpus_by_options(const CommandContext& context,
   }
 }
 
-/// LibTorch's switches for what GPUs compute.
-void set_arithmetic(const TrainOptions& options) {
-  at::Context& torch = at::globalContext();
-  torch.setAllowTF32CuDNN(options.tf32);
-  torch.setBenchmarkCuDNN(!options.deterministic);
-  torch.setDeterministicCuDNN(options.deterministic);
-  torch.setDeterministicAlgorithms(options.deterministic, /*warn_only=*/false);
-  if (!options.deterministic) return;
-  // Documented by cuBLAS: without it sums depend on which streams are busy. No other thread of the
-  // program reads the environment.
-  setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);  // NOLINT(concurrency-mt-unsafe)
+/// Kinds of GPU sum in different orders, so that ranks would clip by different bits and part.
+/// Throws AgreedError. Collective.
+void refuse_mixed_kinds(Communicator& world, const std::string& name) {
+  const std::string first = broadcast_text(world, name, 0, "rank 0's kind of GPU");
+  agreed(world, [&] {
+    if (name == first) return;
+    throw UsageError("compute on GPUs of one kind",
+                     "this rank's is a " + name + ", rank 0's a " + first,
+                     "nodes with equal GPUs (sbatch --constraint, --gres=gpu:TYPE:N)");
+  });
 }
 
 }  // namespace
@@ -133,14 +132,27 @@ Compute choose_compute(const CommandContext& context, const TrainOptions& option
     return *choose_device(count_gpus(cuda), topology.local_rank, topology.local_size);
   });
   compute.properties = claim_gpu(cuda, compute.index, world);
-  set_arithmetic(options);
+  refuse_mixed_kinds(world, compute.properties.name);
   compute.device = c10::Device(compute.gpu->type, static_cast<c10::DeviceIndex>(compute.index));
   compute.reason =
       "GPUs, one a rank (" +
       by_rank(world, fmt::format("GPU {}, {}, {} GiB", compute.index, compute.properties.name,
                                  compute.properties.memory_bytes >> 30U)) +
-      ")" + (options.deterministic ? "; deterministic" : "");
+      ")";
   return compute;
+}
+
+void set_arithmetic(const TrainOptions& options, const Compute& compute) {
+  if (!compute.on_gpu()) return;
+  at::Context& torch = at::globalContext();
+  torch.setAllowTF32CuDNN(options.tf32);
+  torch.setBenchmarkCuDNN(!options.deterministic);
+  torch.setDeterministicCuDNN(options.deterministic);
+  torch.setDeterministicAlgorithms(options.deterministic, /*warn_only=*/false);
+  if (!options.deterministic) return;
+  // Documented by cuBLAS: without it sums depend on which streams are busy. No other thread of the
+  // program reads the environment.
+  setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);  // NOLINT(concurrency-mt-unsafe)
 }
 
 Backend connect_backend(const CommandContext& context, const TrainOptions& options,
@@ -160,7 +172,8 @@ Backend connect_backend(const CommandContext& context, const TrainOptions& optio
   }
   std::unique_ptr<Communicator> hosts = world.duplicate("gradients");
   if (options.backend == "mpi") {
-    return {.device = std::make_unique<StagedCommunicator>(compute.gpu->api.cuda, std::move(hosts)),
+    return {.device = std::make_unique<StagedCommunicator>(compute.gpu->api.cuda, compute.index,
+                                                           std::move(hosts)),
             .reason = mpi +
                       " for everything, as backend asks; gradients go through host memory, "
                       "which is slower than NCCL"};

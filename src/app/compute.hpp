@@ -29,10 +29,14 @@ struct Compute {
 
 /// By the options' `device`: all ranks compute on GPUs, one each, or all on CPUs. Makes the GPU the
 /// thread's before anything is allocated on it. Throws AgreedError where the job does not hold what
-/// is asked for; GPUs in sight that cannot be used are an error where they were asked for and else a
-/// warning. Collective.
+/// is asked for; GPUs in sight that cannot be used are an error where they were asked for and else
+/// a warning. Collective.
 Compute choose_compute(const CommandContext& context, const TrainOptions& options,
                        const Topology& topology);
+
+/// Sets how LibTorch computes on GPUs, by the options `deterministic` and `tf32`; does nothing on
+/// CPUs. To be called when the options are final, before anything is computed. Not collective.
+void set_arithmetic(const TrainOptions& options, const Compute& compute);
 
 /// What carries gradients, by the options' `backend`.
 struct Backend {

@@ -35,8 +35,8 @@ ExitCode eval_command(const CommandContext& context) {
     throw UsageError("evaluate " + run.checkpoint.string(), "there is no validation data",
                      "name some with --val_data or --val_fraction");
   });
-  const std::unique_ptr<Loader> loader = evaluation_loader(
-      settings.run, *run.data.validation, run.job.topology, *std::pmr::get_default_resource());
+  const std::unique_ptr<Loader> loader =
+      evaluation_loader(settings.run, *run.data.validation, run.job.topology);
   const Tally tally =
       evaluate(*run.model, run.precision.precision, *loader, world, /*own_work=*/{}, [&] {
         return context.stop.signal() != 0;

@@ -104,6 +104,7 @@ TrainedRun load_trained_run(const CommandContext& context, InferenceSettings& se
   TrainedRun run;
   run.checkpoint = reader->path();
   run.job = join_job(context, settings.run.train);
+  set_arithmetic(settings.run.train, run.job.compute);
   run.data = agreed(world, [&] {
     return settings.run.dataset().build(files.io, *files.comm,
                                         static_cast<std::uint64_t>(settings.run.train.seed));

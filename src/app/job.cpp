@@ -170,14 +170,14 @@ std::unique_ptr<Model> build_model(const RunSettings& settings, const Dataset& d
     convert(*model, precision.parameters, MemoryFormat::channels_last, device);
     return model;
   } catch (const c10::Error& error) {
+    if (!device.is_cpu()) throw;  // of whatever kind: it is the GPU's to be explained
     throw UsageError("build the model", first_line(error.what_without_backtrace()),
                      "a smaller one, or more memory a task");
   }
 }
 
 std::unique_ptr<Loader> evaluation_loader(const RunSettings& settings, const Dataset& dataset,
-                                          const Topology& topology,
-                                          std::pmr::memory_resource& memory) {
+                                          const Topology& topology, const BatchMemory& memory) {
   const BatchPlan plan{.global_batch = settings.batch.batch_size * topology.world_size};
   return std::make_unique<Loader>(dataset, plan, SampleOrder::sequential, /*seed=*/0, topology.rank,
                                   topology.world_size, settings.loader, ImageTransform(), memory);

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <memory_resource>
 #include <string>
 
 #include "lockstep/app/run_settings.hpp"
@@ -47,9 +46,8 @@ std::unique_ptr<Model> build_model(const RunSettings& settings, const Dataset& d
                                    const Precision& precision, c10::Device device);
 
 /// A loader that visits `dataset` once, in order: `batch_size` samples a rank at a time, in
-/// `memory`, which is borrowed.
+/// `memory`.
 std::unique_ptr<Loader> evaluation_loader(const RunSettings& settings, const Dataset& dataset,
-                                          const Topology& topology,
-                                          std::pmr::memory_resource& memory);
+                                          const Topology& topology, const BatchMemory& memory = {});
 
 }  // namespace lockstep

@@ -44,7 +44,8 @@ void report_start(const Job& job, const std::string& backend, const RunSettings&
   log.info(fmt::format("Lockstep {}: {} on {}{}", version(), counted(topology.world_size, "rank"),
                        counted(topology.node_count, "node"),
                        job.scheduler.empty() ? "" : ", " + job.scheduler));
-  log.info("device: " + job.compute.reason);
+  log.info("device: " + job.compute.reason +
+           (job.compute.on_gpu() && settings.train.deterministic ? "; deterministic" : ""));
   log.info("backend: " + backend);
   log.info("precision: " + setup.precision.reason);
   log.info("threads: " + job.threads_reason);

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <chrono>
-#include <memory_resource>
 #include <optional>
 #include <string>
 #include <utility>
@@ -91,8 +90,15 @@ ExitCode train(const CommandContext& context, const RunSettings& settings, const
   }
 
   std::optional<PinnedMemory> pinned;
-  if (job.compute.on_gpu()) pinned.emplace(job.compute.gpu->api.cuda);
-  std::pmr::memory_resource& memory = pinned ? *pinned : *std::pmr::get_default_resource();
+  if (job.compute.on_gpu()) pinned.emplace(job.compute.gpu->api.cuda, job.compute.index);
+  BatchMemory memory;
+  if (pinned) {
+    memory.resource = &*pinned;
+    // CUDA and LibTorch would otherwise set up the first GPU for a loader's thread.
+    memory.thread_begins = [&] {
+      static_cast<void>(job.compute.gpu->api.cuda.set_device(job.compute.index));
+    };
+  }
   Loader training(*setup.data.training, setup.plan, SampleOrder::shuffled, seed, job.topology.rank,
                   job.topology.world_size, settings.loader, setup.transform, memory);
   const std::unique_ptr<Loader> validation =

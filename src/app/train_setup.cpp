@@ -56,6 +56,7 @@ TrainSetup set_up(const CommandContext& context, const RunSettings& settings, co
                   const ResumePoint* resume, Files& files) {
   Communicator& world = context.session.world();
   const auto seed = static_cast<std::uint64_t>(settings.train.seed);
+  set_arithmetic(settings.train, job.compute);  // also as the run to be resumed had it
   agreed(world, [&] { settings.check_training(); });
   TrainSetup setup;
   setup.data = agreed(world, [&] { return settings.dataset().build(files.io, *files.comm, seed); });

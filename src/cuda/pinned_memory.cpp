@@ -3,17 +3,24 @@
 #include <algorithm>
 #include <cstddef>
 #include <new>
+#include <string>
+
+#include "cuda/stream_event.hpp"
 
 namespace lockstep {
 
 void* PinnedMemory::do_allocate(std::size_t bytes, std::size_t /*alignment*/) {
   void* data = nullptr;  // of whole pages
+  const std::string attempted = "allocate pinned memory for GPU " + std::to_string(device_);
+  check_cuda(api_, api_.set_device(device_), attempted);
   const CudaStatus status = api_.allocate_pinned(&data, std::max(bytes, std::size_t{1}));
-  if (status != CudaStatus::success) throw std::bad_alloc();
+  if (status == CudaStatus::out_of_memory) throw std::bad_alloc();
+  check_cuda(api_, status, attempted);  // also of what failed earlier on the GPU
   return data;
 }
 
 void PinnedMemory::do_deallocate(void* data, std::size_t /*bytes*/, std::size_t /*alignment*/) {
+  static_cast<void>(api_.set_device(device_));
   static_cast<void>(api_.free_pinned(data));
 }
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory_resource>
 #include <string>
 #include <thread>
@@ -26,9 +27,34 @@ std::size_t bytes_of(const Buffer& buffer) {
   return narrow<std::size_t>(buffer.count) * size_of(buffer.dtype);
 }
 
+/// Pinned memory that is kept for later messages of the same size, which every step has anew: CUDA
+/// takes long for new one and stops the GPU for old one.
+class PinnedBlocks {
+ public:
+  using Block = std::pmr::vector<std::byte>;
+
+  PinnedBlocks(const CudaApi& api, int device) : memory_(api, device) {}
+
+  Block take(std::size_t bytes) {
+    const auto found = free_.find(bytes);
+    if (found == free_.end()) return Block(bytes, &memory_);
+    Block block = std::move(found->second);
+    free_.erase(found);
+    return block;
+  }
+  void give_back(Block block) {
+    const std::size_t bytes = block.size();
+    free_.emplace(bytes, std::move(block));
+  }
+
+ private:
+  PinnedMemory memory_;
+  std::multimap<std::size_t, Block> free_;  // by size
+};
+
 /// One collective's way: to the host, between the hosts, and back.
 struct Passage {
-  using Memory = std::pmr::vector<std::byte>;
+  using Memory = PinnedBlocks::Block;
 
   Buffer from;  // on the device
   Buffer to;
@@ -54,13 +80,8 @@ Buffer on_host(std::pmr::vector<std::byte>& memory, const Buffer& like) {
 class StagedCommunicator::Pipeline
     : public std::enable_shared_from_this<StagedCommunicator::Pipeline> {
  public:
-  Pipeline(const CudaApi& api, std::unique_ptr<Communicator> between_hosts)
-      : host(std::move(between_hosts)),
-        api_(api),
-        direct_(api),
-        // A step's messages are as large as the last one's.
-        memory_(&direct_),
-        stream_(api) {}
+  Pipeline(const CudaApi& api, int gpu, std::unique_ptr<Communicator> between_hosts)
+      : host(std::move(between_hosts)), device(gpu), api_(api), blocks_(api, gpu), stream_(api) {}
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;
   /// What the device still copies must not lose its memory.
@@ -74,14 +95,14 @@ class StagedCommunicator::Pipeline
   std::shared_ptr<Passage> begin(const Buffer& from, const Buffer& to,
                                  std::function<Work(Buffer, Buffer)> start_on_host) {
     const bool in_place = from.data == to.data;
-    auto passage = std::make_shared<Passage>(
-        Passage{.from = from,
-                .to = to,
-                .sent = Passage::Memory(bytes_of(from), &memory_),
-                .received = Passage::Memory(in_place ? 0 : bytes_of(to), &memory_),
-                .start = std::move(start_on_host),
-                .copied = Event(api_),
-                .back = Event(api_)});
+    auto passage =
+        std::make_shared<Passage>(Passage{.from = from,
+                                          .to = to,
+                                          .sent = blocks_.take(bytes_of(from)),
+                                          .received = blocks_.take(in_place ? 0 : bytes_of(to)),
+                                          .start = std::move(start_on_host),
+                                          .copied = Event(api_),
+                                          .back = Event(api_)});
     for (const Buffer& buffer : {from, to}) {
       Event ready(api_);
       ready.record(stream_of(buffer));
@@ -110,6 +131,8 @@ class StagedCommunicator::Pipeline
       under_way_.pop_front();
     }
     while (!in_last_copy_.empty() && in_last_copy_.front()->back.has_come()) {
+      blocks_.give_back(std::move(in_last_copy_.front()->sent));
+      blocks_.give_back(std::move(in_last_copy_.front()->received));
       in_last_copy_.pop_front();
     }
   }
@@ -124,6 +147,7 @@ class StagedCommunicator::Pipeline
   const CudaApi& api() const { return api_; }
 
   const std::unique_ptr<Communicator> host;
+  const int device;
 
  private:
   class PassageWork;
@@ -148,8 +172,7 @@ class StagedCommunicator::Pipeline
   }
 
   const CudaApi& api_;
-  PinnedMemory direct_;
-  std::pmr::unsynchronized_pool_resource memory_;
+  PinnedBlocks blocks_;
   PriorityStream stream_;
   std::deque<std::shared_ptr<Passage>> under_way_;
   std::deque<std::shared_ptr<Passage>> in_last_copy_;
@@ -182,8 +205,9 @@ Work StagedCommunicator::Pipeline::start(const Buffer& from, const Buffer& to,
       std::make_unique<PassageWork>(shared_from_this(), begin(from, to, std::move(start_on_host))));
 }
 
-StagedCommunicator::StagedCommunicator(const CudaApi& api, std::unique_ptr<Communicator> host)
-    : pipeline_(std::make_shared<Pipeline>(api, std::move(host))) {}
+StagedCommunicator::StagedCommunicator(const CudaApi& api, int device,
+                                       std::unique_ptr<Communicator> host)
+    : pipeline_(std::make_shared<Pipeline>(api, device, std::move(host))) {}
 
 StagedCommunicator::~StagedCommunicator() = default;
 
@@ -237,7 +261,7 @@ void StagedCommunicator::barrier(std::string_view purpose) {
 }
 
 std::unique_ptr<Communicator> StagedCommunicator::duplicate(std::string_view purpose) {
-  return std::make_unique<StagedCommunicator>(pipeline_->api(),
+  return std::make_unique<StagedCommunicator>(pipeline_->api(), pipeline_->device,
                                               pipeline_->host->duplicate(purpose));
 }
 

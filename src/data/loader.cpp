@@ -26,8 +26,8 @@ FieldTable fields(LoaderOptions& options) {
 class Loader::Pipeline {
  public:
   Pipeline(BatchMaker maker, const BatchPlan& plan, SampleOrder order, std::uint64_t seed,
-           const LoaderOptions& options, std::pmr::memory_resource& memory)
-      : memory_(memory),
+           const LoaderOptions& options, const BatchMemory& memory)
+      : memory_(*memory.resource),
         maker_(std::move(maker)),
         plan_(plan),
         sample_order_(order),
@@ -35,7 +35,10 @@ class Loader::Pipeline {
         prefetch_(static_cast<std::size_t>(options.prefetch)) {
     try {
       for (std::int64_t i = 0; i < options.num_workers; ++i) {
-        workers_.emplace_back([this] { work(); });
+        workers_.emplace_back([this, begins = memory.thread_begins] {
+          if (begins) begins();
+          work();
+        });
       }
     } catch (...) {
       stop();  // threads that did start must not outlive what they use
@@ -88,7 +91,7 @@ class Loader::Pipeline {
 
   void recycle(Batch batch) {
     const std::lock_guard lock(mutex_);
-    if (spare_.size() < prefetch_) spare_.push_back(std::move(batch));
+    if (spare_.size() <= prefetch_) spare_.push_back(std::move(batch));
   }
 
  private:
@@ -184,7 +187,7 @@ class Loader::Pipeline {
 
 Loader::Loader(const Dataset& dataset, const BatchPlan& plan, SampleOrder order, std::uint64_t seed,
                int rank, int world, const LoaderOptions& options, const ImageTransform& transform,
-               std::pmr::memory_resource& memory) {
+               const BatchMemory& memory) {
   check_plan(dataset.size(), plan);
   pipeline_ = std::make_unique<Pipeline>(BatchMaker(dataset, transform, seed, rank, world), plan,
                                          order, seed, options, memory);

@@ -34,11 +34,13 @@ void add_up(ConfusionMatrix& confusion, Communicator& comm) {
 }  // namespace
 
 Evaluation evaluate(Model& model, const Precision& precision, Loader& loader, Communicator& comm,
-                    const std::function<OwnWork()>& own_work, const std::function<bool()>& stop) {
+                    const std::function<OwnWork()>& own_work, const std::function<bool()>& stop,
+                    const BatchUpload* upload) {
   const at::NoGradGuard no_gradients;
   Evaluation mine;
   at::Tensor outcomes;
-  const BatchUpload upload(device_of(model), precision.parameters);
+  std::optional<BatchUpload> own_upload;
+  if (upload == nullptr) upload = &own_upload.emplace(device_of(model), precision.parameters);
   model.set_training(false);
   loader.start_epoch(0);
   while (!(stop && stop())) {
@@ -46,7 +48,8 @@ Evaluation evaluate(Model& model, const Precision& precision, Loader& loader, Co
     std::optional<Batch> batch = loader.next();
     if (!batch) break;
     if (batch->samples > 0) {
-      const ForwardPass pass = forward(model, precision, upload(*batch), /*label_smoothing=*/0.0);
+      const ForwardPass pass =
+          forward(model, precision, (*upload)(*batch), /*label_smoothing=*/0.0);
       add(outcomes, outcomes_of(pass));
       count_confusions(pass.logits, batch->labels, mine.confusion);
     }

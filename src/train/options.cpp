@@ -15,8 +15,9 @@ FieldTable training_fields(TrainOptions& options) {
             {"float32", "float64"}),
       field("use_amp", options.use_amp, "mixed precision by autocast (float32 weights only)"),
       field("amp_dtype", options.amp_dtype,
-            "what autocast computes in; auto: bf16 where all processors have it, else not at all; "
-            "fp16 comes with loss scaling and is slow on CPUs",
+            "what autocast computes in; auto: bf16 where all processors or GPUs have it, else fp16 "
+            "on "
+            "GPUs and nothing on CPUs; fp16 comes with loss scaling and is slow on CPUs",
             {"auto", "bf16", "fp16"}),
       field("label_smoothing", options.label_smoothing,
             "share of a label spread over all classes in the training loss", from_up_to(0.0, 1.0)),

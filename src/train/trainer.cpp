@@ -139,13 +139,13 @@ std::optional<TrainEnd> Trainer::run_epoch() {
     if (!within_epoch()) continue;
     if (max_steps_done()) return stop_at_max_steps();
     if (checkpoint_due_ || agreed.metrics_due) {
-      settle();
+      settle_for_good();
       finish_log_point();
     }
     if (agreed.metrics_due) write_metrics_file();
     if (checkpoint_due_) save_checkpoint();
   }
-  settle();
+  settle_for_good();
   finish_log_point();
   return finish_epoch();
 }
@@ -203,20 +203,24 @@ bool Trainer::run_window() {
   const StepResult result = step_.finish_window(loop_.learning_rate);
   // Of the step before, which a GPU has just done or still does while this one is in its queue.
   // What is waited for here is what a step takes there.
-  settle();
+  const double issued = parts_.seconds();
+  const double waited = settle();
+  const double settled = parts_.seconds();
 
   meters_.add(outcomes);
   loop_.position.offset = window.end();
   loop_.position.consumed_samples += window.samples;
   ++loop_.position.global_step;
   loop_.epoch.comm_wait_seconds += result.wait_seconds;
-  const double seconds = parts_.seconds() - began;
+  // What was waited for has been counted already.
+  const double seconds = issued - began + parts_.seconds() - settled;
   loop_.epoch.train_seconds += seconds;
   loop_.interval_seconds += seconds;
   // The first step is slower than the others.
-  if (steps_here_ > 0) writer_.note_step(seconds);
-  if (profiler_.step_ends()) parts_.log.info("wrote " + profiler_.trace().string());
+  if (steps_here_ > 0) writer_.note_step(seconds + waited);
   issue(result);
+  if (profiler_.ends_now()) settle();  // the GPU's part of the step belongs to the trace
+  if (profiler_.step_ends()) parts_.log.info("wrote " + profiler_.trace().string());
   const bool first = ++steps_here_ == 1;
   if (first || parts_.replica.device().is_cpu()) settle();
   if (first) parts_.first_step_done();
@@ -237,10 +241,21 @@ void Trainer::issue(const StepResult& result) {
   loop_.interval_seconds = 0.0;
 }
 
-void Trainer::settle() {
-  if (!issued_) return;
+double Trainer::settle() {
+  if (!issued_) return 0.0;
   IssuedStep step = *std::exchange(issued_, std::nullopt);
+  const double began = parts_.seconds();
+  static_cast<void>(step.numbers.wait());
+  const double waited = parts_.seconds() - began;
+  loop_.epoch.train_seconds += waited;
+  loop_.interval_seconds += waited;
   report(std::move(step));
+  return waited;
+}
+
+void Trainer::settle_for_good() {
+  settle();
+  if (loop_.skipped_in_row >= parts_.options.max_skipped_steps) give_up();
 }
 
 void Trainer::report(IssuedStep step) {
@@ -353,7 +368,7 @@ Trainer::Validation Trainer::validate() {
   };
   validation.result = evaluate(
       parts_.replica.model(), parts_.precision, *parts_.validation, parts_.comm,
-      [this] { return own_work(Phase::evaluate); }, stop);
+      [this] { return own_work(Phase::evaluate); }, stop, &step_.upload());
   if (average != nullptr) average->exchange();
   return validation;
 }
@@ -370,7 +385,7 @@ TrainEnd Trainer::stop_at_max_steps() {
 
 void Trainer::stop_here(const std::string& reason, bool restart) {
   agreement_.settle();
-  settle();
+  settle_for_good();
   finish_log_point();
   const std::int64_t step = loop_.position.global_step;
   parts_.log.info(fmt::format("stopping for {} after step {}", reason, step));

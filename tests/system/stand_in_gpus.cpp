@@ -33,7 +33,10 @@ class OwnGpu {
 std::shared_ptr<GpuAccess> load(Communicator& world) {
   auto own = std::make_shared<OwnGpu>(world);
   const lockstep::EnvironmentMap environment = lockstep::environment_map();
-  // Then all ranks have the same one, or CUDA finds none.
+  // Then all ranks have the same one, or ones of different kinds, or CUDA finds none.
+  if (environment.contains("STAND_IN_MIXED")) {
+    own->gpu().devices.front().name += " of rank " + std::to_string(world.rank());
+  }
   if (environment.contains("STAND_IN_SHARED")) own->gpu().devices.front().uuid = {};
   if (environment.contains("STAND_IN_BLIND")) own->gpu().devices.clear();
   const lockstep::GpuApi& api = own->gpu().api();

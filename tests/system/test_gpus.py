@@ -110,6 +110,22 @@ class Gpus(harness.RunTestCase):
         self.assertIn("ranks 0 and 1 would compute on one GPU", result.stderr)
         self.assertFalse((self.directory / "run").exists())
 
+    def test_gpus_of_two_kinds_are_refused(self):
+        result = self.on_gpus(2, "run", *GPUS, expect=2, STAND_IN_MIXED="1")
+        self.assertIn("compute on GPUs of one kind", result.stderr)
+        self.assertFalse((self.directory / "run").exists())
+
+    def test_a_resumed_run_computes_deterministically_if_it_did(self):
+        self.on_gpus(1, "run", *GPUS, "--deterministic", "--stop_after_epochs", 1)
+        result = self.on_gpus(1, "run", "--dtype", "float64", "--resume_from", "auto")
+        self.assertRegex(result.stdout, "device: GPUs.*; deterministic")
+
+    def test_too_many_bad_steps_at_the_very_end_are_an_error_too(self):
+        broken = self.on_gpus(2, "run", *GPUS, "--epochs", 1, "--max_skipped_steps", 1, "--fault",
+                              "rank=1,phase=step,step=3,kind=nan", expect=1)
+        self.assertIn("1 steps in a row were not finite", broken.stderr)
+        self.assertEqual(list((self.directory / "run" / "checkpoints").glob("*.h5")), [])
+
     def test_a_gpu_that_is_not_there_is_refused(self):
         result = self.on_gpus(2, "run", *GPUS, expect=2, visible="")
         self.assertIn("no rank sees a GPU", result.stderr)

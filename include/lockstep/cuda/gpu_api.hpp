@@ -15,7 +15,7 @@
 namespace lockstep {
 
 /// A cudaError_t. The values that anything is decided by have names, the others are carried along.
-enum class CudaStatus : int { success = 0, not_ready = 600 };
+enum class CudaStatus : int { success = 0, out_of_memory = 2, not_ready = 600 };
 
 /// A ncclResult_t.
 enum class NcclStatus : int {

@@ -16,9 +16,9 @@ namespace lockstep {
 /// either.
 class StagedCommunicator : public Communicator {
  public:
-  /// `api` is borrowed; `host` connects the ranks. Collective only as far as `host` is. The
-  /// thread's GPU must be chosen.
-  StagedCommunicator(const CudaApi& api, std::unique_ptr<Communicator> host);
+  /// For GPU `device`, which must be the calling threads'. `api` is borrowed; `host` connects the
+  /// ranks. Not collective.
+  StagedCommunicator(const CudaApi& api, int device, std::unique_ptr<Communicator> host);
   StagedCommunicator(const StagedCommunicator&) = delete;
   StagedCommunicator& operator=(const StagedCommunicator&) = delete;
   ~StagedCommunicator() override;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <memory_resource>
 #include <optional>
@@ -39,6 +40,13 @@ struct LoaderOptions {
 
 FieldTable fields(LoaderOptions& options);
 
+/// Where batches lie.
+struct BatchMemory {
+  std::pmr::memory_resource* resource = std::pmr::get_default_resource();  ///< borrowed
+  /// What each worker thread calls first; may be empty.
+  std::function<void()> thread_begins{};
+};
+
 /// Hands out one rank's batches of an epoch, in order. Worker threads live as long as the loader
 /// and read ahead; any number of them gives the same batches. One thread at a time may call.
 /// `dataset` must outlive the loader.
@@ -47,10 +55,10 @@ class Loader {
   /// `plan` is the same on all ranks. Throws UsageError where check_plan() does. For evaluation
   /// give SampleOrder::sequential, a plan without drop_last and no transform; `seed` does not
   /// matter then.
-  /// Images and labels lie in `memory`, which is borrowed.
+  /// Images and labels lie in `memory`.
   Loader(const Dataset& dataset, const BatchPlan& plan, SampleOrder order, std::uint64_t seed,
          int rank, int world, const LoaderOptions& options, const ImageTransform& transform = {},
-         std::pmr::memory_resource& memory = *std::pmr::get_default_resource());
+         const BatchMemory& memory = {});
   Loader(const Loader&) = delete;
   Loader& operator=(const Loader&) = delete;
   ~Loader();

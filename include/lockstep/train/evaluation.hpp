@@ -8,6 +8,7 @@
 #include "lockstep/data/loader.hpp"
 #include "lockstep/io/metrics_file.hpp"
 #include "lockstep/model/model.hpp"
+#include "lockstep/train/device_batch.hpp"
 #include "lockstep/train/precision.hpp"
 #include "lockstep/train/tally.hpp"
 
@@ -25,9 +26,10 @@ struct Evaluation {
 /// evaluation mode and without gradients. Leaves model and statistics as they were. `own_work`
 /// marks what a batch takes as work of this rank's own; it may be empty. `stop` is asked before
 /// each batch whether this rank leaves out the rest, which makes the result one of no use; it may
-/// be empty. Collective; ranks have equally many batches, so `stop` may be collective too.
+/// be empty. `upload` takes batches to the model's device; without one it makes its own, with a
+/// stream of its own. Collective; ranks have equally many batches, so `stop` may be collective too.
 Evaluation evaluate(Model& model, const Precision& precision, Loader& loader, Communicator& comm,
                     const std::function<OwnWork()>& own_work = {},
-                    const std::function<bool()>& stop = {});
+                    const std::function<bool()>& stop = {}, const BatchUpload* upload = nullptr);
 
 }  // namespace lockstep

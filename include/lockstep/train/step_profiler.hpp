@@ -40,6 +40,9 @@ class StepProfiler {
   void step_begins();
   bool step_ends();
 
+  /// Whether the trace ends with the step under way.
+  bool ends_now() const { return recording_ && steps_ + 1 == skipped_steps + profiled_steps; }
+
   const std::filesystem::path& trace() const { return trace_; }
 
  private:

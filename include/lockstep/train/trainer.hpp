@@ -117,8 +117,11 @@ class Trainer {
     HostCopy numbers;  // of StepResult, then of DeviceMeters
   };
   void issue(const StepResult& result);
-  /// Waits for the step that was issued last, and reports it, unless it has been.
-  void settle();
+  /// Waits for the step that was issued last, and reports it, unless it has been. Returns the
+  /// seconds it waited, which count as the epoch's and the interval's time of training.
+  double settle();
+  /// The same before what is there by then is kept: gives up where too many steps were bad.
+  void settle_for_good();
   void report(IssuedStep step);
 
   /// Counts a skipped step and says so.

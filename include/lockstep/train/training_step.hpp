@@ -18,7 +18,7 @@ namespace lockstep {
 struct StepOptions {
   double max_grad_norm = 0.0;         ///< 0: gradients are not clipped
   double label_smoothing = 0.0;       ///< of the training loss; validation has none
-  std::function<double()> seconds{};  ///< a clock for StepReport::wait_seconds; may be empty
+  std::function<double()> seconds{};  ///< a clock for StepResult::wait_seconds; may be empty
 };
 
 /// What became of a window.
@@ -72,6 +72,8 @@ class TrainingStep {
   /// and average stay as they are and running statistics go back to where the window found them.
   /// All of that is decided on the device, so that nobody waits for it.
   StepResult finish_window(double learning_rate);
+
+  const BatchUpload& upload() const { return upload_; }
 
  private:
   /// Returns the seconds it took.

@@ -2,6 +2,11 @@
 // (1, 2...).
 #include "lockstep/cuda/staged_communicator.hpp"
 
+#include <memory_resource>
+#include <vector>
+
+#include "lockstep/cuda/pinned_memory.hpp"
+
 #include "unit/cuda/nccl_fixture.hpp"
 
 namespace lockstep {
@@ -17,8 +22,8 @@ class StagedTest : public NcclTest {
   }
   double own() { return rank() + 1; }
 
-  std::unique_ptr<StagedCommunicator> comm =
-      std::make_unique<StagedCommunicator>(gpu.api().cuda, world().duplicate("a test"));
+  std::unique_ptr<StagedCommunicator> comm = std::make_unique<StagedCommunicator>(
+      gpu.api().cuda, /*device=*/0, world().duplicate("a test"));
 };
 
 TEST_F(StagedTest, AllReduce) {
@@ -90,6 +95,31 @@ TEST_F(StagedTest, StartsInOneOrderOnAllRanks) {
   EXPECT_THAT(first.get_when_done(), ElementsAre(sum_of_ranks()));
   EXPECT_THAT(second.get_when_done(), ElementsAre(sum_of_ranks(), sum_of_ranks()));
   gpu.api().cuda.destroy_stream(other);
+}
+
+TEST_F(StagedTest, KeepsItsPinnedMemoryForTheNextMessageOfThatSize) {
+  DeviceValues values(gpu, DType::float64, {own(), own()}, compute);
+  const auto reduce = [&] {
+    comm->all_reduce(values.buffer(), ReduceOp::max, "a message");
+    gpu.streams().settle();
+  };
+  reduce();
+  reduce();
+  gpu.clear_calls();
+  for (int i = 0; i < 3; ++i) reduce();
+  EXPECT_EQ(gpu.calls_of("allocate_pinned"), 0);
+  EXPECT_EQ(gpu.calls_of("free_pinned"), 0);
+}
+
+// A thread that has no GPU of its own yet, such as a loader's, must not set up another one.
+TEST_F(StagedTest, PinnedMemoryBelongsToItsGpu) {
+  PinnedMemory memory(gpu.api().cuda, /*device=*/0);
+  gpu.clear_calls();
+  { const std::pmr::vector<float> values(3, 1.0F, &memory); }
+  EXPECT_THAT(gpu.calls(),
+              ElementsAre("set_device", "allocate_pinned", "set_device", "free_pinned"));
+  PinnedMemory elsewhere(gpu.api().cuda, /*device=*/7);
+  EXPECT_THROW(std::pmr::vector<float>(3, &elsewhere), Error);
 }
 
 TEST_F(StagedTest, RefusesHostMemory) {
