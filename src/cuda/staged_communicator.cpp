@@ -94,6 +94,7 @@ class StagedCommunicator::Pipeline
 
   std::shared_ptr<Passage> begin(const Buffer& from, const Buffer& to,
                                  std::function<Work(Buffer, Buffer)> start_on_host) {
+    move_on();  // what is done by now gives its memory back
     const bool in_place = from.data == to.data;
     auto passage =
         std::make_shared<Passage>(Passage{.from = from,
