@@ -20,7 +20,7 @@ std::string uuid_text(const std::array<std::byte, 16>& uuid) {
 
 }  // namespace
 
-DevicePlace use_device(const CudaApi& api, int device, std::string host) {
+GpuProperties use_device(const CudaApi& api, int device) {
   const std::string attempted = "use GPU " + std::to_string(device);
   int count = 0;
   check_cuda(api, api.device_count(&count), attempted);
@@ -31,6 +31,10 @@ DevicePlace use_device(const CudaApi& api, int device, std::string host) {
   check_cuda(api, api.set_device(device), attempted);
   GpuProperties properties;
   check_cuda(api, api.get_properties(&properties, device), attempted);
+  return properties;
+}
+
+DevicePlace place_of(const GpuProperties& properties, std::string host) {
   return {std::move(host), uuid_text(properties.uuid), properties.name};
 }
 

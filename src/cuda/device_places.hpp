@@ -16,7 +16,9 @@ struct DevicePlace {
 };
 
 /// Makes GPU `device` the calling thread's and tells what it is. Throws Error. Not collective.
-DevicePlace use_device(const CudaApi& api, int device, std::string host);
+GpuProperties use_device(const CudaApi& api, int device);
+
+DevicePlace place_of(const GpuProperties& properties, std::string host);
 
 /// Throws UsageError naming each GPU that several ranks share, and those ranks. `places` by rank.
 /// Not collective.

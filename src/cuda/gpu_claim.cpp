@@ -1,6 +1,5 @@
 #include "lockstep/cuda/gpu_claim.hpp"
 
-#include <string>
 #include <vector>
 
 #include "lockstep/comm/agreement.hpp"
@@ -18,13 +17,9 @@ int count_gpus(const CudaApi& api) {
 }
 
 GpuProperties claim_gpu(const CudaApi& api, int index, Communicator& world) {
-  GpuProperties properties;
-  const DevicePlace place = agreed(world, [&] {
-    const DevicePlace own = use_device(api, index, MpiSession::host_name());
-    check_cuda(api, api.get_properties(&properties, index), "look at GPU " + std::to_string(index));
-    return own;
-  });
-  const std::vector<DevicePlace> places = all_gather_places(world, place);
+  const GpuProperties properties = agreed(world, [&] { return use_device(api, index); });
+  const std::vector<DevicePlace> places =
+      all_gather_places(world, place_of(properties, MpiSession::host_name()));
   agreed(world, [&] { refuse_shared_devices(places); });
   return properties;
 }

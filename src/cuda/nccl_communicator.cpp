@@ -10,8 +10,8 @@
 #include "lockstep/comm/agreement.hpp"
 #include "lockstep/comm/message.hpp"
 #include "lockstep/comm/mpi_session.hpp"
+#include "lockstep/cuda/gpu_claim.hpp"
 
-#include "cuda/device_places.hpp"
 #include "cuda/launch.hpp"
 #include "cuda/nccl_handle.hpp"
 #include "cuda/nccl_watch.hpp"
@@ -22,15 +22,6 @@ namespace {
 
 /// One call of NCCL that starts a collective in `stream`.
 using Collective = std::function<NcclStatus(NcclComm, CudaStream)>;
-
-CudaStream stream_of(const Buffer& buffer) {
-  return static_cast<CudaStream>(buffer.stream);
-}
-
-std::vector<CudaStream> streams_of(const Buffer& send, const Buffer& receive) {
-  if (send.stream == receive.stream) return {stream_of(send)};
-  return {stream_of(send), stream_of(receive)};
-}
 
 std::size_t count_of(const Buffer& buffer) {
   return narrow<std::size_t>(buffer.count);
@@ -164,10 +155,7 @@ std::unique_ptr<NcclCommunicator> NcclCommunicator::connect(const GpuApi& api,
                                                             std::unique_ptr<Communicator> host,
                                                             NcclOptions options) {
   const NcclPeer peer{host->rank(), host->size(), MpiSession::host_name()};
-  const DevicePlace place =
-      agreed(*host, [&] { return use_device(api.cuda, options.device, peer.host); });
-  const std::vector<DevicePlace> places = all_gather_places(*host, place);
-  agreed(*host, [&] { refuse_shared_devices(places); });
+  claim_gpu(api.cuda, options.device, *host);
   const NcclUniqueId id = shared_unique_id(api.nccl, *host, peer);
   // Who is late is waited for here, where it costs nothing of NCCL's deadline.
   host->barrier("NCCL's beginning");

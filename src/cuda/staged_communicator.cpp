@@ -19,10 +19,6 @@
 namespace lockstep {
 namespace {
 
-CudaStream stream_of(const Buffer& buffer) {
-  return static_cast<CudaStream>(buffer.stream);
-}
-
 std::size_t bytes_of(const Buffer& buffer) {
   return narrow<std::size_t>(buffer.count) * size_of(buffer.dtype);
 }
@@ -104,9 +100,9 @@ class StagedCommunicator::Pipeline
                                           .start = std::move(start_on_host),
                                           .copied = Event(api_),
                                           .back = Event(api_)});
-    for (const Buffer& buffer : {from, to}) {
+    for (CudaStream stream : streams_of(from, to)) {
       Event ready(api_);
-      ready.record(stream_of(buffer));
+      ready.record(stream);
       ready.make_wait(stream_.get());
     }
     copy(passage->sent.data(), from.data, bytes_of(from));
@@ -186,8 +182,8 @@ class StagedCommunicator::Pipeline::PassageWork : public Work::Impl {
 
   void wait() override {
     pipeline_->wait_for(*passage_);
-    for (const Buffer* buffer : {&passage_->from, &passage_->to}) {
-      passage_->back.make_wait(stream_of(*buffer));
+    for (CudaStream stream : streams_of(passage_->from, passage_->to)) {
+      passage_->back.make_wait(stream);
     }
   }
   bool done() override {

@@ -4,6 +4,15 @@
 
 namespace lockstep {
 
+CudaStream stream_of(const Buffer& buffer) {
+  return static_cast<CudaStream>(buffer.stream);
+}
+
+std::vector<CudaStream> streams_of(const Buffer& send, const Buffer& receive) {
+  if (send.stream == receive.stream) return {stream_of(send)};
+  return {stream_of(send), stream_of(receive)};
+}
+
 void check_cuda(const CudaApi& api, CudaStatus status, const std::string& attempted) {
   if (status == CudaStatus::success) return;
   throw Error(attempted, api.error_text(status),

@@ -2,13 +2,19 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "lockstep/comm/communicator.hpp"
 #include "lockstep/cuda/gpu_api.hpp"
 
 namespace lockstep {
 
 /// Throws Error with CUDA's own text unless `status` is success.
 void check_cuda(const CudaApi& api, CudaStatus status, const std::string& attempted);
+
+CudaStream stream_of(const Buffer& buffer);
+/// Those of a message's memory, each once.
+std::vector<CudaStream> streams_of(const Buffer& send, const Buffer& receive);
 
 /// A stream of the highest priority, destroyed when it goes out of scope; work in it goes on.
 class PriorityStream {

@@ -1,5 +1,7 @@
 #include "lockstep/train/device_meters.hpp"
 
+#include <cstdint>
+
 #include <ATen/ops/zeros.h>
 #include <c10/core/TensorOptions.h>
 
@@ -14,7 +16,8 @@ constexpr std::int64_t interval_row = 1;
 }  // namespace
 
 DeviceMeters::DeviceMeters(at::Device device)
-    : values_(at::zeros({2, tally_fields}, at::TensorOptions(device).dtype(at::kDouble))) {}
+    : values_(at::zeros({2, std::int64_t{tally_fields}},
+                        at::TensorOptions(device).dtype(at::kDouble))) {}
 
 void DeviceMeters::set(const LoopState& loop) {
   values_[epoch_row].copy_(outcomes_as(loop.epoch.tally, values_.device()));

@@ -1,8 +1,7 @@
 #include "lockstep/train/outcomes.hpp"
 
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
+#include <span>
 
 #include <ATen/core/Reduction.h>
 #include <ATen/ops/cross_entropy_loss.h>
@@ -49,24 +48,11 @@ void add(at::Tensor& sum, const at::Tensor& more) {
 Tally tally_of(const at::Tensor& outcomes) {
   if (!outcomes.defined()) return {};
   const at::Tensor here = outcomes.cpu();
-  return tally_of(std::span(here.const_data_ptr<double>(), std::size_t{tally_fields}));
-}
-
-Tally tally_of(std::span<const double> outcomes) {
-  const auto count = [&](std::size_t field) { return static_cast<std::int64_t>(outcomes[field]); };
-  return {.loss_sum = outcomes[0],
-          .correct = count(1),
-          .correct_top5 = count(2),
-          .nonfinite = count(3),
-          .samples = count(4)};
+  return tally_of(std::span(here.const_data_ptr<double>(), tally_fields));
 }
 
 at::Tensor outcomes_as(const Tally& tally, at::Device device) {
-  return at::tensor({tally.loss_sum, static_cast<double>(tally.correct),
-                     static_cast<double>(tally.correct_top5), static_cast<double>(tally.nonfinite),
-                     static_cast<double>(tally.samples)},
-                    at::kDouble)
-      .to(device);
+  return at::tensor(numbers_of(tally), at::kDouble).to(device);
 }
 
 }  // namespace lockstep

@@ -38,22 +38,29 @@ double Tally::rate(double seconds) const {
   return seconds > 0.0 ? static_cast<double>(samples) / seconds : 0.0;
 }
 
+std::array<double, tally_fields> numbers_of(const Tally& tally) {
+  return {tally.loss_sum, static_cast<double>(tally.correct),
+          static_cast<double>(tally.correct_top5), static_cast<double>(tally.nonfinite),
+          static_cast<double>(tally.samples)};
+}
+
+Tally tally_of(std::span<const double> numbers) {
+  const auto count = [&](std::size_t field) { return static_cast<std::int64_t>(numbers[field]); };
+  return {.loss_sum = numbers[0],
+          .correct = count(1),
+          .correct_top5 = count(2),
+          .nonfinite = count(3),
+          .samples = count(4)};
+}
+
 void TallyReduction::start(Communicator& comm, const Tally& mine, const char* purpose) {
-  sums_ = std::make_unique<std::array<double, 5>>();
-  *sums_ = {mine.loss_sum, static_cast<double>(mine.correct),
-            static_cast<double>(mine.correct_top5), static_cast<double>(mine.nonfinite),
-            static_cast<double>(mine.samples)};
+  sums_ = std::make_unique<std::array<double, tally_fields>>(numbers_of(mine));
   work_ = comm.start_all_reduce(buffer_of(std::span<double>(*sums_)), ReduceOp::sum, purpose);
 }
 
 Tally TallyReduction::finish() {
   work_.wait();
-  const auto count = [this](std::size_t i) { return static_cast<std::int64_t>((*sums_)[i]); };
-  return {.loss_sum = sums_->front(),
-          .correct = count(1),
-          .correct_top5 = count(2),
-          .nonfinite = count(3),
-          .samples = count(4)};
+  return tally_of(std::span<const double>(*sums_));
 }
 
 Tally reduced(Communicator& comm, const Tally& mine, const char* purpose) {

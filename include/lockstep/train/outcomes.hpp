@@ -1,8 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <span>
-
 #include <ATen/core/Tensor.h>
 
 #include "lockstep/train/forward.hpp"
@@ -16,15 +13,11 @@ namespace lockstep {
 /// samples' losses are not finite is looked at on a CPU only where the sum is not. Not collective.
 at::Tensor outcomes_of(const ForwardPass& pass);
 
-constexpr std::int64_t tally_fields = 5;
-
 /// Adds `more` to `sum`; either may be none. Does not wait.
 void add(at::Tensor& sum, const at::Tensor& more);
 
 /// What outcomes, or a sum of them, say: waits for their device. None: nothing.
 Tally tally_of(const at::Tensor& outcomes);
-/// Of `tally_fields` numbers that are here.
-Tally tally_of(std::span<const double> outcomes);
 
 /// The other way round, on `device`.
 at::Tensor outcomes_as(const Tally& tally, at::Device device);

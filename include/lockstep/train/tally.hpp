@@ -1,8 +1,10 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "lockstep/comm/communicator.hpp"
 
@@ -29,6 +31,13 @@ struct Tally {
   double rate(double seconds) const;
 };
 
+constexpr std::size_t tally_fields = 5;
+
+/// A tally as numbers that add up, and back, in the order of its fields. Counts are exact below
+/// 2^53.
+std::array<double, tally_fields> numbers_of(const Tally& tally);
+Tally tally_of(std::span<const double> numbers);
+
 /// Adds up all ranks' tallies without waiting: started at one place, known at another.
 class TallyReduction {
  public:
@@ -40,7 +49,7 @@ class TallyReduction {
 
  private:
   // Apart from the object, so that it may move while the message is under way.
-  std::unique_ptr<std::array<double, 5>> sums_;
+  std::unique_ptr<std::array<double, tally_fields>> sums_;
   Work work_;
 };
 

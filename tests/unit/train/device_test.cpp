@@ -27,31 +27,11 @@ namespace lockstep {
 namespace {
 
 using test::ListDataset;
+using test::network;
+using test::pictures;
 using test::sgd;
 using test::stand_in_device;
 using test::Training;
-
-ListDataset pictures(float broken = 0.5F) {
-  std::vector<std::vector<float>> images;
-  std::vector<std::int64_t> labels;
-  for (int id = 0; id < 24; ++id) {
-    std::vector<float> image;
-    for (int i = 0; i < 64; ++i) {
-      image.push_back(static_cast<float>(std::sin(0.37 * id * 64 + 0.11 * i)));
-    }
-    if (id == 15) image[5] = broken;
-    images.push_back(std::move(image));
-    labels.push_back(id % 4);
-  }
-  return {images, labels, {1, 8, 8}};
-}
-
-std::unique_ptr<Model> network(DType dtype, at::Device device) {
-  const auto builder = test::built_with<MiniResNetBuilder>({{"width", "8"}});
-  auto model = builder.build({.in_channels = 1, .num_classes = 4, .image_size = 8}, 7);
-  convert(*model, dtype, MemoryFormat::channels_last, device);
-  return model;
-}
 
 const Precision float64{.parameters = DType::float64};
 const StepOptions clipped{.max_grad_norm = 0.5, .label_smoothing = 0.1};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -73,6 +74,31 @@ class ListDataset : public Dataset {
   std::vector<std::int64_t> labels_;
   ImageShape shape_;
 };
+
+/// Windows of 8 images for a network with batch norm, the middle one's last image maybe broken: in
+/// the last rank's share.
+inline ListDataset pictures(float broken = 0.5F) {
+  std::vector<std::vector<float>> images;
+  std::vector<std::int64_t> labels;
+  for (int id = 0; id < 24; ++id) {
+    std::vector<float> image;
+    for (int i = 0; i < 64; ++i) {
+      image.push_back(static_cast<float>(std::sin(0.37 * id * 64 + 0.11 * i)));
+    }
+    if (id == 15) image[5] = broken;
+    images.push_back(std::move(image));
+    labels.push_back(id % 4);
+  }
+  return {images, labels, {1, 8, 8}};
+}
+
+/// For these.
+inline std::unique_ptr<Model> network(DType dtype, at::Device device = at::kCPU) {
+  const auto builder = built_with<MiniResNetBuilder>({{"width", "8"}});
+  auto model = builder.build({.in_channels = 1, .num_classes = 4, .image_size = 8}, 7);
+  convert(*model, dtype, MemoryFormat::channels_last, device);
+  return model;
+}
 
 /// A model in training on this test's ranks, step by step.
 struct Training {

@@ -19,6 +19,8 @@ namespace {
 
 using test::LinearModel;
 using test::ListDataset;
+using test::network;
+using test::pictures;
 using test::sgd;
 using test::Training;
 
@@ -203,30 +205,6 @@ TEST(Evaluation, MakesNoMatrixOfTooManyClasses) {
   const Evaluation evaluation = evaluate(training.replica.model(), float64, loader, *training.comm);
   EXPECT_TRUE(evaluation.confusion.empty());
   EXPECT_EQ(evaluation.tally.samples, 3);
-}
-
-// Windows of 8 images for a network with batch norm, the middle one's last image maybe broken: in
-// the last rank's share.
-ListDataset pictures(float broken) {
-  std::vector<std::vector<float>> images;
-  std::vector<std::int64_t> labels;
-  for (int id = 0; id < 24; ++id) {
-    std::vector<float> image;
-    for (int i = 0; i < 64; ++i) {
-      image.push_back(static_cast<float>(std::sin(0.37 * id * 64 + 0.11 * i)));
-    }
-    if (id == 15) image[5] = broken;
-    images.push_back(std::move(image));
-    labels.push_back(id % 4);
-  }
-  return {images, labels, {1, 8, 8}};
-}
-
-std::unique_ptr<Model> network(DType dtype) {
-  const auto builder = test::built_with<MiniResNetBuilder>({{"width", "8"}});
-  auto model = builder.build({.in_channels = 1, .num_classes = 4, .image_size = 8}, 7);
-  convert(*model, dtype, MemoryFormat::channels_last);
-  return model;
 }
 
 struct Whole {
