@@ -42,6 +42,7 @@ Sources sources_of(const CommandContext& context);
 ExitCode train_command(const CommandContext& context);
 ExitCode eval_command(const CommandContext& context);
 ExitCode predict_command(const CommandContext& context);
+ExitCode bench_command(const CommandContext& context);
 
 /// Needs no MPI and is run by one process; the exit code is the one it documents.
 ExitCode inspect_command(const std::vector<std::string>& arguments);
@@ -51,5 +52,6 @@ std::string train_help();
 std::string eval_help();
 std::string predict_help();
 std::string inspect_help();
+std::string bench_help();
 
 }  // namespace lockstep

@@ -18,6 +18,7 @@
 #include "lockstep/launch/device_choice.hpp"
 
 #include "app/guard.hpp"
+#include "app/timeline.hpp"
 
 namespace lockstep {
 namespace {
@@ -134,6 +135,7 @@ Compute choose_compute(const CommandContext& context, const TrainOptions& option
   compute.properties = claim_gpu(cuda, compute.index, world);
   refuse_mixed_kinds(world, compute.properties.name);
   compute.device = c10::Device(compute.gpu->type, static_cast<c10::DeviceIndex>(compute.index));
+  compute.ranges = show_ranges({compute.gpu, &cuda});
   compute.reason =
       "GPUs, one a rank (" +
       by_rank(world, fmt::format("GPU {}, {}, {} GiB", compute.index, compute.properties.name,

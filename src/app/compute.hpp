@@ -22,6 +22,7 @@ struct Compute {
   std::shared_ptr<GpuAccess> gpu;  ///< null on a CPU
   int index = 0;                   ///< of the GPU, as CUDA counts them here
   GpuProperties properties;        ///< of the GPU
+  std::shared_ptr<void> ranges;    ///< shows ProfileRanges on the GPU's timeline
   std::string reason;              ///< for the log; the same on all ranks
 
   bool on_gpu() const { return gpu != nullptr; }

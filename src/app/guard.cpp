@@ -1,29 +1,12 @@
 #include "app/guard.hpp"
 
-#include <new>
 #include <string>
 
-#include <c10/util/Exception.h>
+#include "lockstep/base/explained.hpp"
 
 #include "app/commands.hpp"
 
 namespace lockstep {
-namespace {
-
-std::string cause_of(const std::exception& error) {
-  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {
-    return "out of memory (std::bad_alloc)";
-  }
-  if (const auto* full = dynamic_cast<const c10::OutOfMemoryError*>(&error)) {
-    const std::string text = full->what_without_backtrace();
-    return "the GPU's memory is full: " + text.substr(0, text.find('\n')) +
-           "\n  try: a lower batch_size with more grad_accum_steps, which is the same training, "
-           "mixed precision (use_amp), or a narrower model";
-  }
-  return error.what();
-}
-
-}  // namespace
 
 void start_guard(const CommandContext& context, const TrainOptions& options, const Job& job) {
   Guard& guard = context.guard;
@@ -36,7 +19,7 @@ void start_guard(const CommandContext& context, const TrainOptions& options, con
 }
 
 void report_failure(const CommandContext& context, const std::exception& error) {
-  context.log.error("on " + MpiSession::host_name() + ": " + cause_of(error));
+  context.log.error("on " + MpiSession::host_name() + ": " + explained(error).what());
 }
 
 void end_job(const CommandContext& context, const std::exception& error) {

@@ -4,7 +4,6 @@
 #include <string_view>
 
 #include <ATen/Parallel.h>
-#include <c10/util/Exception.h>
 #include <fmt/format.h>
 
 #include "lockstep/base/text.hpp"
@@ -15,18 +14,10 @@
 #include "lockstep/launch/threads.hpp"
 #include "lockstep/model/model.hpp"
 
+#include "app/torch_error.hpp"
+
 namespace lockstep {
 namespace {
-
-/// Of an error of LibTorch's what is for people: "[enforce fail at FILE:LINE] CONDITION. " goes.
-std::string first_line(const std::string& text) {
-  std::string line = text.substr(0, text.find('\n'));
-  constexpr std::string_view allocator = "DefaultCPUAllocator: ";
-  if (const std::size_t found = line.find(allocator); found != std::string::npos) {
-    line.erase(0, found + allocator.size());
-  }
-  return line;
-}
 
 /// The CPUs of this rank and of those on its node. Collective.
 CpuShare cpu_share(Communicator& world, const Topology& topology, const SlurmEnvironment& slurm) {
@@ -171,8 +162,7 @@ std::unique_ptr<Model> build_model(const RunSettings& settings, const Dataset& d
     return model;
   } catch (const c10::Error& error) {
     if (!device.is_cpu()) throw;  // of whatever kind: it is the GPU's to be explained
-    throw UsageError("build the model", first_line(error.what_without_backtrace()),
-                     "a smaller one, or more memory a task");
+    throw UsageError("build the model", text_of(error), "a smaller one, or more memory a task");
   }
 }
 

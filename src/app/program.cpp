@@ -8,6 +8,7 @@
 
 #include <c10/util/Logging.h>
 
+#include "lockstep/base/explained.hpp"
 #include "lockstep/base/text.hpp"
 #include "lockstep/base/version.hpp"
 #include "lockstep/base/wall_clock.hpp"
@@ -16,6 +17,7 @@
 
 #include "app/commands.hpp"
 #include "app/guard.hpp"
+#include "app/torch_error.hpp"
 
 namespace lockstep {
 namespace {
@@ -36,6 +38,8 @@ constexpr std::array commands{
             predict_help},
     Command{"inspect", "describe a file that Lockstep writes or reads; --verify looks for damage",
             nullptr, inspect_help, inspect_command},
+    Command{"bench", "measure messages between ranks, data loading or checkpoints", bench_command,
+            bench_help},
 };
 
 std::string overview() {
@@ -43,6 +47,7 @@ std::string overview() {
                      ": data-parallel training of image classifiers\n\n"
                      "usage: lockstep COMMAND [--config FILE] [--SETTING VALUE]...\n"
                      "       lockstep inspect FILE [--verify] [--hashes]\n"
+                     "       lockstep bench WHAT [--SETTING VALUE]...\n"
                      "       mpiexec -n RANKS lockstep COMMAND ...   (or srun)\n\ncommands:\n";
   for (const Command& command : commands) {
     text += "  " + std::string(command.name) +
@@ -141,6 +146,7 @@ int run_program(int argc, char** argv, const std::map<std::string, std::string>&
   const double launched = launch_time(environment);
   // LibTorch would add the stack's addresses to each of its errors; they tell a user nothing.
   c10::SetStackTraceFetcher([] { return std::string(); });
+  explain_errors_by(explain_torch_error);
   try {
     StopRequest stop;
     MpiSession session(argc, argv);
@@ -163,7 +169,7 @@ int run_program(int argc, char** argv, const std::map<std::string, std::string>&
     session.finish();
     return static_cast<int>(code);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "lockstep: %s\n", error.what());
+    std::fprintf(stderr, "lockstep: %s\n", explained(error).what());
     return static_cast<int>(ExitCode::failure);
   }
 }

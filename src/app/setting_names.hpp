@@ -32,6 +32,11 @@ constexpr std::array<std::string_view, 11> used_in_inference{
     "batch_size", "use_amp", "amp_dtype",    "ema_decay",   "device",  "deterministic",
     "tf32",       "threads", "allow_single", "num_workers", "prefetch"};
 
+/// What bench shows of those outside the group Data.
+constexpr std::array<std::string_view, 9> used_in_bench{
+    "batch_size", "global_batch_size", "seed",        "device",  "backend",
+    "threads",    "allow_single",      "num_workers", "prefetch"};
+
 /// Of the group Data.
 constexpr std::array<std::string_view, 2> only_in_training{"crop_padding", "horizontal_flip"};
 

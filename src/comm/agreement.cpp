@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "lockstep/base/explained.hpp"
 #include "lockstep/comm/mpi_session.hpp"
 #include "lockstep/comm/packed.hpp"
 
@@ -19,10 +20,8 @@ AgreedError agreed_error_of(std::exception_ptr failure) {
     return error;
   } catch (const UsageError& error) {
     return from(ExitCode::usage, error);
-  } catch (const Error& error) {
-    return from(ExitCode::failure, error);
   } catch (const std::exception& error) {
-    return {ExitCode::failure, error.what(), {}, {}};
+    return from(ExitCode::failure, explained(error));
   } catch (...) {
     return {ExitCode::failure, "an exception of unknown type", {}, {}};
   }

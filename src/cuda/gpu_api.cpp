@@ -1,5 +1,6 @@
-// The real functions of CUDA and NCCL. Only this file sees their headers; it is compiled into a
-// library of its own, where there is a toolkit. Thin on purpose: no test reaches it without a GPU.
+// The real functions of CUDA (NVTX included) and NCCL. Only this file sees their headers; it is
+// compiled into a library of its own, where there is a toolkit. Thin on purpose: no test reaches it
+// without a GPU.
 #include "lockstep/cuda/gpu_api.hpp"
 
 #include <cstring>
@@ -8,6 +9,14 @@
 #include <nccl.h>
 
 #include "cuda/gpu_library_entry.hpp"
+
+// NVTX is a header of the toolkit's that some packages of it leave out.
+#if __has_include(<nvtx3/nvToolsExt.h>)
+#include <nvtx3/nvToolsExt.h>
+#else
+#define nvtxRangePushA(name) static_cast<void>(name)
+#define nvtxRangePop() static_cast<void>(0)
+#endif
 
 namespace lockstep {
 namespace {
@@ -138,6 +147,9 @@ void fill(CudaApi& api) {
     const auto error = static_cast<cudaError_t>(code);
     return std::string(cudaGetErrorString(error)) + " (" + cudaGetErrorName(error) + ")";
   };
+
+  api.begin_range = [](const char* name) { nvtxRangePushA(name); };
+  api.end_range = [] { nvtxRangePop(); };
 }
 
 NcclStatus init(NcclComm* comm, int ranks, const NcclUniqueId& id, int rank) {

@@ -16,6 +16,7 @@ MODULES = {
     "comm": ["launch"],
     "io": ["comm"],
     "data": ["comm", "io"],
+    "bench": ["comm", "io", "data"],
     "control": ["comm", "launch"],
     "cuda": ["comm"],
     "kernels": [],
@@ -24,7 +25,7 @@ MODULES = {
     "ddp": ["comm", "model"],
     "train": ["config", "launch", "comm", "io", "data", "control", "model", "optim", "ddp"],
     "app": ["config", "launch", "comm", "io", "data", "control", "model", "optim", "ddp", "train",
-            "cuda"],
+            "cuda", "bench"],
 }
 WITH_TORCH = {"model", "optim", "ddp", "train", "app"}
 DEFINES_NETWORKS = {"model"}

@@ -54,6 +54,8 @@ CudaApi GpuStandIn::cuda_api() {
   api.error_text = [](CudaStatus status) {
     return "stand-in CUDA error " + std::to_string(static_cast<int>(status));
   };
+  api.begin_range = [](const char* /*name*/) {};
+  api.end_range = [] {};
   add_memory(api);
   add_streams(api);
   return api;

@@ -1,11 +1,13 @@
 #include "support/stand_in_device.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -149,10 +151,27 @@ std::map<const std::byte*, std::size_t>& blocks() {
   return *lasting;
 }
 
+std::size_t memory_limit = std::numeric_limits<std::size_t>::max();
+std::size_t memory_used = 0;
+
+/// Throws what LibTorch throws where a GPU's memory is full, in the words it uses for CUDA's.
+void add_block(const void* data, std::size_t bytes) {
+  const std::lock_guard lock(blocks_mutex);
+  TORCH_CHECK_WITH(OutOfMemoryError, bytes <= memory_limit - std::min(memory_used, memory_limit),
+                   "CUDA out of memory. Tried to allocate ", bytes,
+                   " bytes. GPU 0 has a capacity of ", memory_limit, " bytes.");
+  blocks()[static_cast<const std::byte*>(data)] = bytes;
+  memory_used += bytes;
+}
+
 void free_block(void* data) {
   {
     const std::lock_guard lock(blocks_mutex);
-    blocks().erase(static_cast<const std::byte*>(data));
+    if (const auto block = blocks().find(static_cast<const std::byte*>(data));
+        block != blocks().end()) {
+      memory_used -= block->second;
+      blocks().erase(block);
+    }
   }
   std::free(data);
 }
@@ -164,12 +183,10 @@ class Memory final : public c10::Allocator {
   c10::DataPtr allocate(std::size_t bytes) override {
     void* data = std::malloc(bytes == 0 ? 1 : bytes);
     TORCH_CHECK(data != nullptr, "no memory");
+    c10::DataPtr owner(data, data, &free_block, device_);
     std::memset(data, 0xFF, bytes);  // NaN as any floating-point number, -1 as an integer
-    if (!device_.is_cpu()) {
-      const std::lock_guard lock(blocks_mutex);
-      blocks()[static_cast<const std::byte*>(data)] = bytes;
-    }
-    return {data, data, &free_block, device_};
+    if (!device_.is_cpu()) add_block(data, bytes);
+    return owner;
   }
   c10::DeleterFnPtr raw_deleter() const override { return &free_block; }
   void copy_data(void* to, const void* from, std::size_t bytes) const override {
@@ -382,6 +399,11 @@ bool is_stand_in_memory(const void* data, std::size_t bytes) {
   if (block == blocks().begin()) return false;
   --block;
   return begin + bytes <= block->first + block->second;
+}
+
+void limit_memory(std::size_t bytes) {
+  const std::lock_guard lock(blocks_mutex);
+  memory_limit = bytes;
 }
 
 std::int64_t host_waits() {

@@ -26,6 +26,9 @@ bool is_stand_in_memory(const void* data, std::size_t bytes);
 /// a copy to the host that blocks.
 std::int64_t host_waits();
 
+/// From here on the device holds so many bytes at once and no more.
+void limit_memory(std::size_t bytes);
+
 /// How many copies from the host to the device went in a stream beside the default one.
 std::int64_t copies_beside();
 

@@ -1,4 +1,6 @@
 // The program with stand-ins for its GPUs, one a rank.
+#include <iostream>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -17,22 +19,36 @@ using lockstep::GpuStandIn;
 class OwnGpu {
  public:
   explicit OwnGpu(Communicator& world)
-      : gpu_(world, /*communicators=*/1, /*largest_message=*/1 << 20) {
+      : gpu_(world, /*communicators=*/1, /*largest_message=*/1 << 22) {
     lockstep::test::make_one_gpu(gpu_);
   }
   OwnGpu(const OwnGpu&) = delete;
   OwnGpu& operator=(const OwnGpu&) = delete;
-  ~OwnGpu() { gpu_.finish(); }
+  ~OwnGpu() {
+    gpu_.finish();
+    for (const auto& [name, times] : ranges_)
+      std::cerr << "range " << name << ": " << times << "\n";
+  }
 
   GpuStandIn& gpu() { return gpu_; }
 
+  /// Says at the end how often the program entered each range.
+  void count_ranges() {
+    gpu_.api().cuda.begin_range = [this](const char* name) { ++ranges_[name]; };
+  }
+
  private:
   GpuStandIn gpu_;
+  std::map<std::string, int> ranges_;
 };
 
 std::shared_ptr<GpuAccess> load(Communicator& world) {
   auto own = std::make_shared<OwnGpu>(world);
   const lockstep::EnvironmentMap environment = lockstep::environment_map();
+  if (environment.contains("STAND_IN_RANGES")) own->count_ranges();
+  if (const auto bytes = environment.find("STAND_IN_MEMORY"); bytes != environment.end()) {
+    lockstep::test::limit_memory(std::stoul(bytes->second));
+  }
   // Then all ranks have the same one, or ones of different kinds, or CUDA finds none.
   if (environment.contains("STAND_IN_MIXED")) {
     own->gpu().devices.front().name += " of rank " + std::to_string(world.rank());

@@ -126,6 +126,31 @@ class Gpus(harness.RunTestCase):
         self.assertIn("1 steps in a row were not finite", broken.stderr)
         self.assertEqual(list((self.directory / "run" / "checkpoints").glob("*.h5")), [])
 
+    def test_full_memory_is_an_error_that_says_what_to_lower(self):
+        self.on_gpus(1, "run", *GPUS)
+        evaluation = ["--checkpoint", self.directory / "run", "--device", "cuda"]
+        # In float64 weights, gradients and momentum take 350 kB each, and what one layer computes of
+        # 8 larger images 512 kB.
+        for name, arguments, mib in (("train", GPUS, 0.25), ("eval", evaluation, 0.25),
+                                     ("train", [*GPUS, "--image_size", 32], 1.5)):
+            with self.subTest(name, mib=mib):
+                broken = self.on_gpus(2, f"full_{mib}", *arguments, name=name, expect=1,
+                                      STAND_IN_MEMORY=str(int(mib * (1 << 20))))
+                self.assertRegex(broken.stderr,
+                                 "the GPU's memory is full: CUDA out of memory. Tried to allocate "
+                                 r"\d+ bytes. GPU 0 has a capacity of \d+ bytes.\n"
+                                 "  try: a lower batch_size")
+                self.assertNotIn("Exception raised", broken.stderr)
+
+    def test_a_gpu_s_tools_see_what_a_step_consists_of(self):
+        result = self.on_gpus(1, "run", *GPUS, STAND_IN_RANGES="1")
+        seen = dict(re.findall(r"range ([\w ]+): (\d+)", result.stderr))
+        metrics = harness.datasets(self.directory / "run" / "metrics.h5")
+        steps = int(metrics["epoch/global_step"][-1])
+        for name in ("forward", "backward", "wait for gradients", "update"):
+            self.assertEqual(int(seen[name]), steps, name)
+        self.assertEqual(int(seen["wait for data"]), steps + 2)  # each epoch finds that it is over
+
     def test_a_gpu_that_is_not_there_is_refused(self):
         result = self.on_gpus(2, "run", *GPUS, expect=2, visible="")
         self.assertIn("no rank sees a GPU", result.stderr)

@@ -67,6 +67,11 @@ struct CudaApi {
   std::function<CudaStatus(CudaEvent)> destroy_event;             // EventDestroy
 
   std::function<std::string(CudaStatus)> error_text;  // GetErrorName, GetErrorString
+
+  /// Names what the thread does from here on, for tools that draw timelines (nvtxRangePush); ranges
+  /// nest.
+  std::function<void(const char* name)> begin_range;
+  std::function<void()> end_range;  // nvtxRangePop
 };
 
 struct NcclApi {

@@ -19,6 +19,7 @@ TEST(SettingNames, AreSettings) {
   check_all(setting_names::free_on_resume);
   check_all(setting_names::for_one_start);
   check_all(setting_names::used_in_inference);
+  check_all(setting_names::used_in_bench);
   check_all(setting_names::only_in_training);
 }
 

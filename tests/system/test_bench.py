@@ -1,0 +1,67 @@
+"""`lockstep bench`: what it prints and writes, and how it refuses."""
+
+import json
+import os
+import signal
+import subprocess
+
+import harness
+
+STAND_IN = os.environ["LOCKSTEP_STAND_IN_PROGRAM"]
+SHORT = ["--blocks", 2, "--block_seconds", 0.05, "--largest_message", 1, "--file_size", 1]
+
+
+class Bench(harness.RunTestCase):
+    def bench(self, ranks, *arguments, expect=0):
+        result = harness.run(ranks, *arguments, name="bench", cwd=self.directory)
+        self.assertEqual(result.returncode, expect, result.stdout + result.stderr)
+        return result
+
+    def test_measures_and_writes_what_it_printed(self):
+        for what, count in (("allreduce", 5), ("loader", 3), ("checkpoint", 4)):
+            with self.subTest(what):
+                result = self.bench(2, what, *SHORT, "--synthetic_size", 256,
+                                    "--json", f"{what}.json")
+                written = json.loads((self.directory / f"{what}.json").read_text())
+                self.assertEqual(written["measurement"], what)
+                self.assertEqual(written["ranks"], "2 ranks on 1 node")
+                self.assertEqual(len(written["figures"]), count)
+                for figure in written["figures"]:
+                    self.assertEqual(len(figure["blocks"]), 2)
+                    self.assertEqual(figure["median"], sum(figure["blocks"]) / 2)
+                    self.assertIn(figure["name"], result.stdout)
+        self.assertEqual(sorted(path.name for path in self.directory.iterdir()),
+                         ["allreduce.json", "checkpoint.json", "loader.json"])
+
+    def test_mistakes_name_what_there_is(self):
+        self.assertIn("allreduce|loader|checkpoint", self.bench(2, expect=2).stderr)
+        self.assertIn("did you mean 'loader'?", self.bench(2, "loder", expect=2).stderr)
+        self.assertIn("there is no such directory",
+                      self.bench(2, "checkpoint", "--directory", "nowhere", expect=2).stderr)
+        self.assertIn("blocks", self.bench(0, "loader", "--blocks", 0, expect=2).stderr)
+
+    def test_messages_of_gpus_are_in_their_memory(self):
+        result = subprocess.run(
+            harness.command(2, "allreduce", *SHORT, "--device", "cuda", name="bench",
+                            program=STAND_IN),
+            env=harness.environment() | {"CUDA_VISIBLE_DEVICES": "0"}, stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, timeout=harness.DEADLINE)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertIn("all-reduce of 1 MiB", result.stdout)
+
+    def test_a_signal_ends_it(self):
+        process = subprocess.Popen(
+            harness.command(0, "checkpoint", "--file_size", 1, "--blocks", 10000, name="bench"),
+            cwd=self.directory, env=harness.environment(), stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        while not list(self.directory.iterdir()):  # it has begun to write
+            self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=harness.DEADLINE)
+        self.assertEqual(process.returncode, 75, errors)
+        self.assertIn("before the measurement was over", errors)
+        self.assertEqual(list(self.directory.iterdir()), [])
+
+
+if __name__ == "__main__":
+    harness.main()
