@@ -19,6 +19,7 @@
 #include "app/guard.hpp"
 #include "app/job.hpp"
 #include "app/setting_names.hpp"
+#include "app/step_bench.hpp"
 #include "app/train_setup.hpp"
 
 namespace lockstep {
@@ -33,6 +34,7 @@ struct BenchSettings {
     run.configuration().add(
         group,
         {field("blocks", blocks, "how often everything is measured, in turn", between(1, 10000)),
+         field("steps", steps, "step: optimizer steps a block", between(1, 1 << 20)),
          field("block_seconds", block_seconds, "loader: length of a block", between(0.01, 3600)),
          field("largest_message", largest_message, "allreduce: MiB; sizes go up to it from 4 KiB",
                between(1, 1 << 16)),
@@ -42,6 +44,7 @@ struct BenchSettings {
   }
 
   std::int64_t blocks = 10;
+  std::int64_t steps = 5;
   double block_seconds = 1.0;
   std::int64_t largest_message = 64;
   std::int64_t file_size = 256;
@@ -91,6 +94,11 @@ std::vector<Figure> measure_loader(const Bench& bench) {
                       bench.settings.blocks, bench.settings.block_seconds, bench.before_block());
 }
 
+std::vector<Figure> measure_step(const Bench& bench) {
+  return bench_step(bench.context, bench.settings.run, bench.job, bench.files,
+                    bench.settings.blocks, bench.settings.steps, bench.before_block());
+}
+
 std::vector<Figure> measure_checkpoint(const Bench& bench) {
   const std::filesystem::path directory = bench.settings.directory;
   agreed(bench.world(), [&] {
@@ -111,6 +119,7 @@ struct Measurement {
 };
 
 constexpr Measurement measurements[]{
+    {"step", "training steps with the chosen model, data and settings", measure_step},
     {"allreduce", "gradients' way between the ranks, by size of message", measure_all_reduce},
     {"loader", "training batches of the chosen data set with its transforms", measure_loader},
     {"checkpoint", "collective writes beside a raw one, and verifying", measure_checkpoint},
@@ -145,7 +154,8 @@ std::string bench_help() {
   };
   return text +
          "\nFigures take turns in each block, and minimum, median and maximum over the blocks are "
-         "printed.\n\n" +
+         "printed.\n`step` heeds all settings of `lockstep train`, also those that are not listed "
+         "here.\n\n" +
          settings.run.configuration().help_text({.first_group = group, .shows = shows});
 }
 

@@ -38,7 +38,7 @@ constexpr std::array commands{
             predict_help},
     Command{"inspect", "describe a file that Lockstep writes or reads; --verify looks for damage",
             nullptr, inspect_help, inspect_command},
-    Command{"bench", "measure messages between ranks, data loading or checkpoints", bench_command,
+    Command{"bench", "measure training steps, messages, data loading or checkpoints", bench_command,
             bench_help},
 };
 

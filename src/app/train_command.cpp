@@ -10,12 +10,12 @@
 #include "lockstep/base/version.hpp"
 #include "lockstep/base/wall_clock.hpp"
 #include "lockstep/control/job_end.hpp"
-#include "lockstep/cuda/pinned_memory.hpp"
 #include "lockstep/ddp/replica_sync.hpp"
 #include "lockstep/launch/slurm_environment.hpp"
 #include "lockstep/train/train_state.hpp"
 #include "lockstep/train/trainer.hpp"
 
+#include "app/batch_memory.hpp"
 #include "app/commands.hpp"
 #include "app/guard.hpp"
 #include "app/job.hpp"
@@ -89,21 +89,12 @@ ExitCode train(const CommandContext& context, const RunSettings& settings, const
     log.info("no checkpoint in " + directory.path().string() + " yet: starting from the beginning");
   }
 
-  std::optional<PinnedMemory> pinned;
-  if (job.compute.on_gpu()) pinned.emplace(job.compute.gpu->api.cuda, job.compute.index);
-  BatchMemory memory;
-  if (pinned) {
-    memory.resource = &*pinned;
-    // CUDA and LibTorch would otherwise set up the first GPU for a loader's thread.
-    memory.thread_begins = [&] {
-      static_cast<void>(job.compute.gpu->api.cuda.set_device(job.compute.index));
-    };
-  }
+  const ComputeBatchMemory memory(job.compute);
   Loader training(*setup.data.training, setup.plan, SampleOrder::shuffled, seed, job.topology.rank,
-                  job.topology.world_size, settings.loader, setup.transform, memory);
+                  job.topology.world_size, settings.loader, setup.transform, memory.get());
   const std::unique_ptr<Loader> validation =
       setup.data.validation
-          ? evaluation_loader(settings, *setup.data.validation, job.topology, memory)
+          ? evaluation_loader(settings, *setup.data.validation, job.topology, memory.get())
           : nullptr;
   const std::vector<SettingsGroup> groups{{"/config", settings.configuration().stored()},
                                           {"/provenance", setup.provenance}};

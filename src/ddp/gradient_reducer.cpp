@@ -83,7 +83,7 @@ void GradientReducer::begin_window(double share) {
   ready_.assign(bucket_of_entry_.size(), false);
   missing_.clear();
   for (const Bucket& bucket : buckets_) missing_.push_back(bucket.end_entry - bucket.first_entry);
-  works_.clear();
+  messages_.clear();
   micro_batches_ = 0;
   reducing_ = false;
 }
@@ -112,13 +112,13 @@ void GradientReducer::gradient_ready(std::size_t entry, const at::Tensor& parame
   --missing_[bucket_of_entry_[entry]];
   observe(ReductionEvent::Kind::gradient_ready, entry);
 
-  while (works_.size() < buckets_.size() && missing_[works_.size()] == 0) start_next_bucket();
+  while (messages_.size() < buckets_.size() && missing_[messages_.size()] == 0) start_next_bucket();
   // MPI moves messages on only while it is called; what done() answers is of no interest.
-  if (!works_.empty()) works_.back().done();
+  if (!messages_.empty()) messages_.back().work.done();
 }
 
 void GradientReducer::start_next_bucket() {
-  const std::size_t index = works_.size();
+  const std::size_t index = messages_.size();
   const Bucket& bucket = buckets_[index];
   std::int64_t end = bucket.end;
   if (index + 1 == buckets_.size()) {
@@ -126,14 +126,19 @@ void GradientReducer::start_next_bucket() {
     end += parameters_.tail().numel();
   }
   const Buffer message = part_of(parameters_, bucket.begin, end);
-  works_.push_back(comm_.start_all_reduce(message, ReduceOp::sum, purposes_[index]));
-  bytes_reduced_ += message.count * parameters_.gradients().element_size();
+  const std::int64_t bytes = message.count * parameters_.gradients().element_size();
+  messages_.push_back(
+      {.work = comm_.start_all_reduce(message, ReduceOp::sum, purposes_[index]), .bytes = bytes});
+  bytes_reduced_ += bytes;
   observe(ReductionEvent::Kind::bucket_started, index);
 }
 
 void GradientReducer::finish() {
-  while (works_.size() < buckets_.size()) start_next_bucket();
-  for (Work& work : works_) work.wait();
+  for (Message& message : messages_) {
+    if (message.work.done()) bytes_hidden_ += message.bytes;
+  }
+  while (messages_.size() < buckets_.size()) start_next_bucket();
+  for (Message& message : messages_) message.work.wait();
   average_->adopt(comm_.size() == 1, micro_batches_);
   reducing_ = false;
 }

@@ -18,9 +18,9 @@ class Bench(harness.RunTestCase):
         return result
 
     def test_measures_and_writes_what_it_printed(self):
-        for what, count in (("allreduce", 5), ("loader", 3), ("checkpoint", 4)):
+        for what, count in (("step", 5), ("allreduce", 5), ("loader", 3), ("checkpoint", 4)):
             with self.subTest(what):
-                result = self.bench(2, what, *SHORT, "--synthetic_size", 256,
+                result = self.bench(2, what, *SHORT, *harness.SMALL,
                                     "--json", f"{what}.json")
                 written = json.loads((self.directory / f"{what}.json").read_text())
                 self.assertEqual(written["measurement"], what)
@@ -31,23 +31,25 @@ class Bench(harness.RunTestCase):
                     self.assertEqual(figure["median"], sum(figure["blocks"]) / 2)
                     self.assertIn(figure["name"], result.stdout)
         self.assertEqual(sorted(path.name for path in self.directory.iterdir()),
-                         ["allreduce.json", "checkpoint.json", "loader.json"])
+                         ["allreduce.json", "checkpoint.json", "loader.json", "step.json"])
 
     def test_mistakes_name_what_there_is(self):
-        self.assertIn("allreduce|loader|checkpoint", self.bench(2, expect=2).stderr)
+        self.assertIn("step|allreduce|loader|checkpoint", self.bench(2, expect=2).stderr)
         self.assertIn("did you mean 'loader'?", self.bench(2, "loder", expect=2).stderr)
         self.assertIn("there is no such directory",
                       self.bench(2, "checkpoint", "--directory", "nowhere", expect=2).stderr)
         self.assertIn("blocks", self.bench(0, "loader", "--blocks", 0, expect=2).stderr)
 
-    def test_messages_of_gpus_are_in_their_memory(self):
-        result = subprocess.run(
-            harness.command(2, "allreduce", *SHORT, "--device", "cuda", name="bench",
-                            program=STAND_IN),
-            env=harness.environment() | {"CUDA_VISIBLE_DEVICES": "0"}, stdin=subprocess.DEVNULL,
-            capture_output=True, text=True, timeout=harness.DEADLINE)
-        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
-        self.assertIn("all-reduce of 1 MiB", result.stdout)
+    def test_measures_on_gpus(self):
+        for what, name in (("step", "wait for gradients"), ("allreduce", "all-reduce of 1 MiB")):
+            result = subprocess.run(
+                harness.command(2, what, *SHORT, *harness.SMALL, "--device", "cuda", name="bench",
+                                program=STAND_IN),
+                env=harness.environment() | {"CUDA_VISIBLE_DEVICES": "0"}, text=True,
+                stdin=subprocess.DEVNULL, capture_output=True, timeout=harness.DEADLINE)
+            self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+            self.assertIn("device: GPUs", result.stdout)
+            self.assertIn(name, result.stdout)
 
     def test_a_signal_ends_it(self):
         process = subprocess.Popen(

@@ -82,10 +82,17 @@ class GradientReducer {
   const std::vector<Bucket>& buckets() const { return buckets_; }
   /// Bytes this rank has handed to all-reduces so far, padding and buffers included.
   std::int64_t bytes_reduced() const { return bytes_reduced_; }
+  /// Those of them that were reduced when finish() was called: what backward passes hid. Of device
+  /// memory as far as the device had come by then.
+  std::int64_t bytes_hidden() const { return bytes_hidden_; }
 
  private:
   class BufferAverage;
   class Hook;
+  struct Message {
+    Work work;
+    std::int64_t bytes = 0;
+  };
 
   void gradient_ready(std::size_t entry, const at::Tensor& parameter);
   void start_next_bucket();
@@ -100,10 +107,11 @@ class GradientReducer {
   std::vector<std::size_t> bucket_of_entry_;  // by entry
   std::vector<bool> ready_;                   // by entry: its gradient of this window is complete
   std::vector<std::int64_t> missing_;         // by bucket: entries that are not ready
-  std::vector<Work> works_;                   // of the buckets started, in order
+  std::vector<Message> messages_;             // of the buckets started, in order
   std::int64_t micro_batches_ = 0;            // of this window, so far
   bool reducing_ = false;                     // in the last micro-batch
   std::int64_t bytes_reduced_ = 0;
+  std::int64_t bytes_hidden_ = 0;
 };
 
 }  // namespace lockstep

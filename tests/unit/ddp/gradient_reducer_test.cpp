@@ -12,6 +12,7 @@
 
 #include "lockstep/base/error.hpp"
 #include "lockstep/comm/mpi_communicator.hpp"
+#include "lockstep/comm/self_communicator.hpp"
 
 #include "unit/ddp/replica.hpp"
 
@@ -151,6 +152,22 @@ TEST_F(GradientReducerTest, WaitsForAParameterThatOneRankDoesNotUse) {
   // d/dlate = early = 2 on all ranks but the first; d/dearly = 1 there and late = 3 elsewhere.
   EXPECT_EQ(pair.late.grad()[0].item<double>(), 2.0 * (comm_->size() - 1));
   EXPECT_EQ(pair.early.grad()[0].item<double>(), 1.0 + 3.0 * (comm_->size() - 1));
+}
+
+TEST_F(GradientReducerTest, CountsWhatTheBackwardPassHid) {
+  SelfCommunicator alone;  // whose messages are there when they are sent
+  Pair pair(alone);
+  const auto window = [&](bool with_samples) {
+    pair.reducer.begin_window(1.0);
+    pair.reducer.begin_micro_batch(/*last=*/true);
+    if (with_samples) (pair.early * pair.late).sum().backward();
+    pair.reducer.finish();
+  };
+  window(/*with_samples=*/true);
+  EXPECT_EQ(pair.reducer.bytes_hidden(), 256);
+  window(/*with_samples=*/false);  // all is sent when there is nothing left to hide it
+  EXPECT_EQ(pair.reducer.bytes_hidden(), 256);
+  EXPECT_EQ(pair.reducer.bytes_reduced(), 512);
 }
 
 TEST_F(GradientReducerTest, NoticesThatAGradientLeftTheFlatBuffer) {
