@@ -29,9 +29,10 @@ TIMEOUT_SECONDS = 600
 BLOCK_STEPS = 5
 BLOCKS = 4  # the first is a warm-up
 
-QUANTITIES = (("launch to first step", "s", "first_step_seconds", ".2f", 1),
-              ("rate of all ranks", "images/s", "images_per_second", ".1f", 1),
-              ("peak memory a rank", "MB", "peak_rss_bytes", ".0f", 1e6))
+# Title, unit, what Figures call it, format, scale, and which of several peers is the better one.
+QUANTITIES = (("launch to first step", "s", "first_step_seconds", ".2f", 1, min),
+              ("rate of all ranks", "images/s", "images_per_second", ".1f", 1, max),
+              ("peak memory a rank", "MB", "peak_rss_bytes", ".0f", 1e6, min))
 
 
 @dataclass
@@ -61,7 +62,7 @@ def launch(args, command):
     return result.stdout
 
 
-def run_lockstep(args, figures):
+def run_lockstep(args, figures, options):
     with tempfile.TemporaryDirectory() as directory:
         output = Path(directory) / "run"
         samples = args.ranks * args.batch_size * BLOCK_STEPS * BLOCKS
@@ -69,7 +70,7 @@ def run_lockstep(args, figures):
             args.lockstep, "train", "--dataset", "synthetic", "--synthetic_size", samples,
             "--epochs", 1, "--eval_every", 0, "--batch_size", args.batch_size, "--threads", 1,
             "--log_interval", BLOCK_STEPS, "--output_dir", output,
-            "--no-use_amp" if args.fp32 else "--use_amp"])
+            "--no-use_amp" if args.fp32 else "--use_amp", *options])
         events = [json.loads(line) for line in (output / "log.jsonl").read_text().splitlines()]
         first_step = next(e["seconds_since_launch"] for e in events if e["event"] == "first_step")
         rates = [e["images_per_second"] for e in events if e["event"] == "step"]
@@ -93,17 +94,21 @@ def machine():
 
 
 def print_table(columns):
-    names = list(columns)
-    ratio = [f"{names[0]} / {names[1]}"] if len(names) > 1 else []
-    print_row("", names + ratio)
-    for title, unit, quantity, form, scale in QUANTITIES:
-        medians = [figures.median(quantity) for figures in columns.values()]
-        cells = [f"{value / scale:{form}} {unit}" for value in medians]
-        print_row(title, cells + [f"{medians[0] / medians[1]:.2f}" for _ in ratio])
+    """Medians, and Lockstep's ratios to the better peer."""
+    own = [name for name in columns if name.startswith("Lockstep")]
+    peers = [name for name in columns if name not in own]
+    print_row("", list(columns) + [f"{name} / peer" for name in own if peers])
+    for title, unit, quantity, form, scale, better in QUANTITIES:
+        medians = {name: figures.median(quantity) for name, figures in columns.items()}
+        cells = [f"{value / scale:{form}} {unit}" for value in medians.values()]
+        if peers:
+            peer = better(medians[name] for name in peers)
+            cells += [f"{medians[name] / peer:.2f}" for name in own]
+        print_row(title, cells)
 
 
 def print_row(title, cells):
-    print(f"{title:<20}" + "".join(f"{cell:>22}" for cell in cells))
+    print(f"{title:<20}" + "".join(f"{cell:>26}" for cell in cells))
 
 
 def arguments():
@@ -114,6 +119,8 @@ def arguments():
     parser.add_argument("--rounds", type=int, default=3, help="launches of each program")
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--batch_size", type=int, default=64, help="images a rank and step")
+    parser.add_argument("--algorithms", default="auto",
+                        help="values of Lockstep's --conv_algorithm, with commas (default: auto)")
     parser.add_argument("--fp32", action="store_true", help="Lockstep and tuned peer in float32")
     parser.add_argument("--json", type=Path, help="also write all figures to this file")
     return parser.parse_args()
@@ -123,7 +130,8 @@ def main():
     args = arguments()
     if not shutil.which(args.lockstep):
         sys.exit(f"{args.lockstep} is not there; build it with: cmake --build --preset release")
-    programs = {"Lockstep": run_lockstep}
+    programs = {f"Lockstep {name}": lambda *to, name=name: run_lockstep(
+        *to, ["--conv_algorithm", name]) for name in args.algorithms.split(",")}
     if args.python:
         tuned = ["--fp32"] if args.fp32 else []
         programs["peer tuned"] = lambda *to: run_peer(*to, tuned)
