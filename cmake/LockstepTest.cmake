@@ -12,10 +12,10 @@ set(LOCKSTEP_TEST_PATIENCE 1)
 set(LOCKSTEP_TEST_ENVIRONMENT OMP_NUM_THREADS=1)
 if(LOCKSTEP_SANITIZE)
   set(LOCKSTEP_TEST_PATIENCE 4)
-  # An exit code that no test expects of the program.
+  # An exit code that no test expects of the program, which is told itself where there is no memory.
   list(APPEND LOCKSTEP_TEST_ENVIRONMENT
     LOCKSTEP_TEST_PATIENCE=${LOCKSTEP_TEST_PATIENCE}
-    ASAN_OPTIONS=exitcode=86 UBSAN_OPTIONS=exitcode=86:print_stacktrace=1
+    ASAN_OPTIONS=exitcode=86:allocator_may_return_null=1 UBSAN_OPTIONS=exitcode=86:print_stacktrace=1
     # Without its own handler of SIGSEGV, under which no process dies of that signal.
     TSAN_OPTIONS=exitcode=86:handle_segv=0:suppressions=${PROJECT_SOURCE_DIR}/tests/support/tsan.supp
     # MPICH's UCX hooks madvise and crashes ThreadSanitizer at a thread's end; its own handlers of deadly
