@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "lockstep/bench/endless_batches.hpp"
 #include "lockstep/ddp/replica_sync.hpp"
 #include "lockstep/train/train_state.hpp"
 #include "lockstep/train/training_step.hpp"
@@ -24,6 +25,7 @@ struct BlockTimes {
   double seconds = 0.0;
   double data_seconds = 0.0;
   double gradient_seconds = 0.0;
+  double hidden_part = 0.0;  ///< of the gradients' bytes
 };
 
 /// A training without end and without records.
@@ -44,20 +46,21 @@ class EndlessTraining {
                 static_cast<std::uint64_t>(settings.train.seed), job.topology.rank,
                 job.topology.world_size, settings.loader, setup.transform, memory_.get()) {
     broadcast_replica(setup.replica->parameters(), setup.replica->buffers(), gradients);
-    loader_.start_epoch(epoch_);
   }
 
   BlockTimes run(std::int64_t steps) {
     BlockTimes times;
+    const std::int64_t reduced_before = reducer_.bytes_reduced();
+    const std::int64_t hidden_before = reducer_.bytes_hidden();
     const double began = steady_seconds();
     std::optional<StepResult> last;
     for (std::int64_t i = 0; i < steps; ++i) last = run_step(times);
     static_cast<void>(report_of(*last));  // waits for the device
     times.seconds = steady_seconds() - began;
+    times.hidden_part = static_cast<double>(reducer_.bytes_hidden() - hidden_before) /
+                        static_cast<double>(reducer_.bytes_reduced() - reduced_before);
     return times;
   }
-
-  const GradientReducer& reducer() const { return reducer_; }
 
  private:
   StepResult run_step(BlockTimes& times) {
@@ -81,13 +84,9 @@ class EndlessTraining {
 
   Batch next_batch(BlockTimes& times) {
     const double began = steady_seconds();
-    std::optional<Batch> batch = loader_.next();
-    if (!batch) {
-      loader_.start_epoch(++epoch_);
-      batch = loader_.next();
-    }
+    Batch batch = batches_.next();
     times.data_seconds += steady_seconds() - began;
-    return *std::move(batch);
+    return batch;
   }
 
   // So small that any number of steps leaves numbers that can be computed with.
@@ -99,7 +98,44 @@ class EndlessTraining {
   GradientReducer reducer_;
   TrainingStep step_;
   Loader loader_;
-  std::int64_t epoch_ = 0;
+  EndlessBatches batches_{loader_};
+};
+
+/// What the blocks of all ranks showed.
+class StepFigures {
+ public:
+  StepFigures(Communicator& world, std::int64_t steps) : world_(world), steps_(steps) {}
+
+  /// Collective.
+  void add(const BlockTimes& times) {
+    const double seconds = of_ranks(times.seconds, ReduceOp::max);
+    const double ms_a_step = 1e3 / static_cast<double>(steps_);
+    rate_.blocks.push_back(static_cast<double>(times.images) / seconds);
+    step_.blocks.push_back(ms_a_step * seconds);
+    data_.blocks.push_back(ms_a_step * of_ranks(times.data_seconds, ReduceOp::max));
+    gradients_.blocks.push_back(ms_a_step * of_ranks(times.gradient_seconds, ReduceOp::min));
+    hidden_.blocks.push_back(of_ranks(100.0 * times.hidden_part, ReduceOp::min));
+  }
+
+  std::vector<Figure> get(bool on_gpu) const {
+    std::vector<Figure> figures{rate_, step_, data_, gradients_};
+    if (!on_gpu) figures.push_back(hidden_);
+    return figures;
+  }
+
+ private:
+  double of_ranks(double value, ReduceOp op) const {
+    return all_reduce_value(world_, value, op, "figures of a block");
+  }
+
+  Communicator& world_;
+  std::int64_t steps_;  // a block
+  Figure rate_{.name = "training", .unit = "images/s", .remark = "all ranks"};
+  Figure step_{.name = "step", .unit = "ms"};
+  Figure data_{.name = "wait for data", .unit = "ms a step", .remark = "slowest rank"};
+  Figure gradients_{
+      .name = "wait for gradients", .unit = "ms a step", .remark = "rank that waits least"};
+  Figure hidden_{.name = "gradients reduced by the end of the backward pass", .unit = "%"};
 };
 
 }  // namespace
@@ -110,39 +146,17 @@ std::vector<Figure> bench_step(const CommandContext& context, const RunSettings&
   Communicator& world = context.session.world();
   TrainSetup setup = set_up(context, settings, job, /*resume=*/nullptr, files);
   const Backend backend = connect_backend(context, settings.train, job.compute);
-  Figure rate{.name = "training", .unit = "images/s", .remark = "all ranks"};
-  Figure step{.name = "step", .unit = "ms"};
-  Figure data{.name = "wait for data", .unit = "ms a step", .remark = "slowest rank"};
-  Figure gradients{
-      .name = "wait for gradients", .unit = "ms a step", .remark = "rank that waits least"};
-  Figure hidden{.name = "gradients reduced by the end of the backward pass", .unit = "%"};
+  StepFigures figures(world, steps);
   {
     EndlessTraining training(settings, job, setup, backend.device ? *backend.device : world);
     training.run(2);  // the first step is slower than others
     for (std::int64_t block = 0; block < blocks; ++block) {
       before_block();
-      const std::int64_t reduced = training.reducer().bytes_reduced();
-      const std::int64_t in_time = training.reducer().bytes_hidden();
-      const BlockTimes times = training.run(steps);
-      const auto of_ranks = [&](double value, ReduceOp op) {
-        return all_reduce_value(world, value, op, "figures of a block");
-      };
-      const double seconds = of_ranks(times.seconds, ReduceOp::max);
-      const double ms_a_step = 1e3 / static_cast<double>(steps);
-      rate.blocks.push_back(static_cast<double>(times.images) / seconds);
-      step.blocks.push_back(ms_a_step * seconds);
-      data.blocks.push_back(ms_a_step * of_ranks(times.data_seconds, ReduceOp::max));
-      gradients.blocks.push_back(ms_a_step * of_ranks(times.gradient_seconds, ReduceOp::min));
-      hidden.blocks.push_back(
-          of_ranks(100.0 * static_cast<double>(training.reducer().bytes_hidden() - in_time) /
-                       static_cast<double>(training.reducer().bytes_reduced() - reduced),
-                   ReduceOp::min));
+      figures.add(training.run(steps));
     }
   }
   if (backend.finish) backend.finish();
-  std::vector<Figure> figures{rate, step, data, gradients};
-  if (!job.compute.on_gpu()) figures.push_back(hidden);
-  return figures;
+  return figures.get(job.compute.on_gpu());
 }
 
 }  // namespace lockstep

@@ -1,9 +1,9 @@
 #include "lockstep/bench/loader_bench.hpp"
 
 #include <ctime>
-#include <optional>
 #include <utility>
 
+#include "lockstep/bench/endless_batches.hpp"
 #include "lockstep/data/epoch_order.hpp"
 
 #include "bench/stopwatch.hpp"
@@ -19,33 +19,6 @@ double processor_seconds() {
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
-
-/// A loader that has no end.
-class EndlessLoader {
- public:
-  EndlessLoader(const Dataset& dataset, const BatchPlan& plan, const LoaderOptions& options,
-                const ImageTransform& transform, const Communicator& comm)
-      : loader_(dataset, plan, SampleOrder::shuffled, seed, comm.rank(), comm.size(), options,
-                transform) {
-    loader_.start_epoch(epoch_);
-  }
-
-  /// Returns the images of the next batch.
-  std::int64_t take() {
-    std::optional<Batch> batch = loader_.next();
-    if (!batch) {
-      loader_.start_epoch(++epoch_);
-      batch = loader_.next();
-    }
-    const std::int64_t samples = batch->samples;
-    loader_.recycle(std::move(*batch));
-    return samples;
-  }
-
- private:
-  Loader loader_;
-  std::int64_t epoch_ = 0;
-};
 
 double nanoseconds_a_lookup(std::int64_t block) {
   constexpr std::int64_t samples = 1'000'000'000;
@@ -65,18 +38,26 @@ std::vector<Figure> bench_loader(const Dataset& dataset, const BatchPlan& plan,
                                  const LoaderOptions& options, const ImageTransform& transform,
                                  Communicator& comm, std::int64_t blocks, double block_seconds,
                                  const BeforeBlock& before_block) {
-  EndlessLoader loader(dataset, plan, options, transform, comm);
+  Loader loader(dataset, plan, SampleOrder::shuffled, seed, comm.rank(), comm.size(), options,
+                transform);
+  EndlessBatches batches(loader);
+  const auto take = [&] {
+    Batch batch = batches.next();
+    const std::int64_t samples = batch.samples;
+    loader.recycle(std::move(batch));
+    return samples;
+  };
   Figure rate{.name = "loader", .unit = "images/s", .remark = "all ranks"};
   Figure rate_by_core{
       .name = "loader", .unit = "images/s a core", .remark = "by processor time of all threads"};
   Figure order{.name = "order of 10^9 samples", .unit = "ns a sample"};
-  loader.take();  // threads and memory are made on first use
+  take();  // threads and memory are made on first use
   for (std::int64_t block = 0; block < blocks; ++block) {
     before_block();
     const double processor_before = processor_seconds();
     const Stopwatch watch;
     std::int64_t images = 0;
-    while (watch.seconds() < block_seconds) images += loader.take();
+    while (watch.seconds() < block_seconds) images += take();
     const auto of_all = [&](double value) {
       return all_reduce_value(comm, value, ReduceOp::sum, "loader's figures");
     };
