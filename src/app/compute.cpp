@@ -90,9 +90,10 @@ std::shared_ptr<GpuAccess> gpus_by_options(const CommandContext& context,
   if (const std::string reason = obstacle(context, sight); !reason.empty()) {
     agreed(world, [&] {
       if (!asked) return;
-      throw UsageError("compute on GPUs, as device asks", reason,
-                       "one GPU a task (srun --gpus-per-task=1), a build with the CUDA toolkit and "
-                       "NCCL (-DLOCKSTEP_CUDA=ON), or --device cpu");
+      throw UsageError(
+          "compute on GPUs, as device asks", reason,
+          "as many GPUs a node as tasks (srun --gpus-per-node), a build with the CUDA toolkit and "
+          "NCCL (-DLOCKSTEP_CUDA=ON), or --device cpu");
     });
     compute.reason = "CPU, since " + reason;
     return nullptr;

@@ -6,6 +6,7 @@
 #include "lockstep/comm/agreement.hpp"
 #include "lockstep/train/evaluation.hpp"
 
+#include "app/batch_memory.hpp"
 #include "app/commands.hpp"
 #include "app/inference.hpp"
 #include "app/job.hpp"
@@ -35,8 +36,9 @@ ExitCode eval_command(const CommandContext& context) {
     throw UsageError("evaluate " + run.checkpoint.string(), "there is no validation data",
                      "name some with --val_data or --val_fraction");
   });
+  const ComputeBatchMemory memory(run.job.compute);
   const std::unique_ptr<Loader> loader =
-      evaluation_loader(settings.run, *run.data.validation, run.job.topology);
+      evaluation_loader(settings.run, *run.data.validation, run.job.topology, memory.get());
   const Tally tally =
       evaluate(*run.model, run.precision.precision, *loader, world, /*own_work=*/{}, [&] {
         return context.stop.signal() != 0;

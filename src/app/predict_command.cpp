@@ -10,6 +10,7 @@
 #include "lockstep/io/array_file.hpp"
 #include "lockstep/train/predictions.hpp"
 
+#include "app/batch_memory.hpp"
 #include "app/commands.hpp"
 #include "app/inference.hpp"
 #include "app/job.hpp"
@@ -73,11 +74,12 @@ ExitCode predict_command(const CommandContext& context) {
   Files files{.comm = world.duplicate("files")};
   const TrainedRun run = load_trained_run(context, settings.inference, files);
   const Dataset* dataset = agreed(world, [&] { return &chosen_split(run, settings.split); });
-  const Predictions mine =
-      predict_rows(*run.model, run.precision.precision, *dataset,
-                   balanced_share(dataset->size(), world.rank(), world.size()),
-                   settings.inference.run.batch.batch_size, settings.inference.run.loader,
-                   [&] { return context.stop.signal() != 0; });
+  const ComputeBatchMemory memory(run.job.compute);
+  const Predictions mine = predict_rows(
+      *run.model, run.precision.precision, *dataset,
+      balanced_share(dataset->size(), world.rank(), world.size()),
+      settings.inference.run.batch.batch_size, settings.inference.run.loader,
+      [&] { return context.stop.signal() != 0; }, memory.get());
   end_if_interrupted(context, before_result);
   const std::vector<SettingsGroup> groups{
       {"/config", settings.inference.run.configuration().stored()},

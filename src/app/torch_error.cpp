@@ -10,6 +10,15 @@ constexpr const char* smaller =
     "a lower batch_size with more grad_accum_steps, which is the same training, mixed precision "
     "(use_amp), or a narrower model";
 
+/// Of the caching allocator, which has a type of its own, and of those that bypass it: CUDA itself,
+/// cuBLAS, cuDNN.
+bool is_full_gpu(const c10::Error& error) {
+  const std::string_view text = error.what_without_backtrace();
+  return dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr ||
+         text.find("out of memory") != std::string_view::npos ||
+         text.find("ALLOC_FAILED") != std::string_view::npos;
+}
+
 }  // namespace
 
 std::string text_of(const c10::Error& error) {
@@ -25,13 +34,11 @@ std::string text_of(const c10::Error& error) {
 std::optional<Error> explain_torch_error(const std::exception& error) {
   const auto* ours = dynamic_cast<const c10::Error*>(&error);
   if (ours == nullptr) return std::nullopt;
-  if (dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr) {
-    return Error("the GPU's memory is full", text_of(*ours), smaller);
-  }
   if (std::string_view(ours->what_without_backtrace()).find(allocator) != std::string_view::npos) {
     return Error("out of memory", text_of(*ours),
                  std::string(smaller) + ", or more memory a task (sbatch --mem)");
   }
+  if (is_full_gpu(*ours)) return Error("the GPU's memory is full", text_of(*ours), smaller);
   return Error(text_of(*ours));
 }
 

@@ -26,7 +26,7 @@ GpuProperties use_device(const CudaApi& api, int device) {
   check_cuda(api, api.device_count(&count), attempted);
   if (device < 0 || device >= count) {
     throw Error(attempted, "this process sees " + counted(count, "GPU"),
-                "see CUDA_VISIBLE_DEVICES and the job's --gpus-per-task");
+                "see CUDA_VISIBLE_DEVICES and the job's --gpus-per-node");
   }
   check_cuda(api, api.set_device(device), attempted);
   GpuProperties properties;
@@ -51,7 +51,7 @@ void refuse_shared_devices(const std::vector<DevicePlace>& places) {
   }
   if (shared.empty()) return;
   throw UsageError("connect the GPUs", joined(shared, "; "),
-                   "one GPU a task (srun --gpus-per-task=1), or fewer tasks a node");
+                   "as many GPUs a node as tasks (srun --gpus-per-node), or fewer tasks");
 }
 
 std::vector<DevicePlace> all_gather_places(Communicator& host, const DevicePlace& place) {

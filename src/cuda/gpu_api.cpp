@@ -3,6 +3,7 @@
 // without a GPU.
 #include "lockstep/cuda/gpu_api.hpp"
 
+#include <cstdlib>
 #include <cstring>
 
 #include <cuda_runtime.h>
@@ -22,6 +23,7 @@ namespace lockstep {
 namespace {
 
 static_assert(static_cast<int>(CudaStatus::success) == cudaSuccess);
+static_assert(static_cast<int>(CudaStatus::out_of_memory) == cudaErrorMemoryAllocation);
 static_assert(static_cast<int>(CudaStatus::not_ready) == cudaErrorNotReady);
 static_assert(static_cast<int>(NcclStatus::success) == ncclSuccess);
 static_assert(static_cast<int>(NcclStatus::unhandled_cuda_error) == ncclUnhandledCudaError);
@@ -94,10 +96,12 @@ CudaStatus get_properties(GpuProperties* properties, int device) {
   return CudaStatus::success;
 }
 
-CudaStatus query_event(CudaEvent event) {
-  const cudaError_t code = cudaEventQuery(real(event));
-  // No error, but CUDA keeps it as the thread's last one, which LibTorch looks at after a launch.
-  if (code == cudaErrorNotReady) static_cast<void>(cudaGetLastError());
+/// Of a call whose failure is its caller's alone: CUDA would keep it as the thread's last error,
+/// which LibTorch looks at after a launch.
+CudaStatus status_alone(cudaError_t code) {
+  if (code == cudaErrorNotReady || code == cudaErrorMemoryAllocation) {
+    static_cast<void>(cudaGetLastError());
+  }
   return status(code);
 }
 
@@ -109,10 +113,12 @@ void fill(CudaApi& api) {
     return status(cudaMemGetInfo(free, total));
   };
 
-  api.allocate = [](void** data, std::size_t bytes) { return status(cudaMalloc(data, bytes)); };
+  api.allocate = [](void** data, std::size_t bytes) {
+    return status_alone(cudaMalloc(data, bytes));
+  };
   api.free = [](void* data) { return status(cudaFree(data)); };
   api.allocate_pinned = [](void** data, std::size_t bytes) {
-    return status(cudaHostAlloc(data, bytes, cudaHostAllocDefault));
+    return status_alone(cudaHostAlloc(data, bytes, cudaHostAllocDefault));
   };
   api.free_pinned = [](void* data) { return status(cudaFreeHost(data)); };
   api.copy_async = [](void* to, const void* from, std::size_t bytes, CudaStream stream) {
@@ -140,7 +146,7 @@ void fill(CudaApi& api) {
   api.record_event = [](CudaEvent event, CudaStream stream) {
     return status(cudaEventRecord(real(event), real(stream)));
   };
-  api.query_event = query_event;
+  api.query_event = [](CudaEvent event) { return status_alone(cudaEventQuery(real(event))); };
   api.destroy_event = [](CudaEvent event) { return status(cudaEventDestroy(real(event))); };
 
   api.error_text = [](CudaStatus code) {
@@ -157,6 +163,7 @@ NcclStatus init(NcclComm* comm, int ranks, const NcclUniqueId& id, int rank) {
   std::memcpy(&real_id, id.data(), sizeof real_id);
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 0;
+  unsetenv("NCCL_COMM_BLOCKING");  // NOLINT(concurrency-mt-unsafe): it would have the last word
   return status(
       ncclCommInitRankConfig(reinterpret_cast<ncclComm_t*>(comm), ranks, real_id, rank, &config));
 }

@@ -29,7 +29,8 @@ Error nccl_error(std::string attempted, const NcclPeer& peer, const std::string&
           peer.host + ": " + reason,
       "see whether another rank failed first. NCCL_DEBUG=INFO makes NCCL say what it does, "
       "NCCL_SOCKET_IFNAME=<interface> chooses the network, NCCL_IB_DISABLE=1 leaves "
-      "InfiniBand out");
+      "InfiniBand out, NCCL_P2P_DISABLE=1 GPUs' ways to each other, which a job that shows each "
+      "task its own GPU alone (srun --gpus-per-task, --gpu-bind) may have closed");
 }
 
 std::string nccl_text(const NcclApi& api, NcclStatus status, NcclComm comm) {
@@ -50,6 +51,7 @@ NcclHandle::NcclHandle(const NcclApi& api, NcclPeer peer, const NcclUniqueId& id
     give_up();
     throw;
   }
+  on_failure_ = options.on_failure;
 }
 
 NcclHandle::~NcclHandle() {
@@ -112,15 +114,23 @@ void NcclHandle::check_failure() {
 }
 
 void NcclHandle::fail(const std::string& attempted, const std::string& reason) {
-  keep_failure(error(attempted, reason));
+  // Told first: giving up may never return.
+  if (const Error failure = error(attempted, reason); keep_failure(failure) && on_failure_) {
+    on_failure_(failure);
+  }
   give_up();
   const std::lock_guard lock(mutex_);
   throw Error(failure_.value());
 }
 
 void NcclHandle::give_up() noexcept {
-  const std::lock_guard lock(mutex_);
-  if (comm_ != nullptr) api_.abort(std::exchange(comm_, nullptr));
+  NcclComm comm = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    comm = std::exchange(comm_, nullptr);
+  }
+  // Without the lock: it may take long, and the other thread is to see the failure meanwhile.
+  if (comm != nullptr) api_.abort(comm);
 }
 
 void NcclHandle::finish() {

@@ -73,6 +73,7 @@ class NcclHandle {
   NcclPeer peer_;
   std::chrono::seconds collective_deadline_;
   std::function<Clock::time_point()> now_;
+  std::function<void(const Error&)> on_failure_;  ///< empty until the ranks are connected
 
   std::mutex mutex_;  ///< of what follows, and of every call on comm_
   NcclComm comm_ = nullptr;

@@ -16,7 +16,10 @@ std::vector<CudaStream> streams_of(const Buffer& send, const Buffer& receive) {
 void check_cuda(const CudaApi& api, CudaStatus status, const std::string& attempted) {
   if (status == CudaStatus::success) return;
   throw Error(attempted, api.error_text(status),
-              "nvidia-smi shows whether the GPU works and who uses it");
+              status == CudaStatus::out_of_memory
+                  ? "a lower batch_size with more grad_accum_steps; nvidia-smi shows who else uses "
+                    "the GPU's memory"
+                  : "nvidia-smi shows whether the GPU works and who uses it");
 }
 
 PriorityStream::PriorityStream(const CudaApi& api) : api_(api) {

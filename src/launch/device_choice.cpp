@@ -62,8 +62,8 @@ std::optional<int> choose_device(int visible_gpus, int local_rank, int local_siz
                    std::to_string(local_size) + " ranks on this node see " +
                        std::to_string(visible_gpus) + " GPUs, and ranks do not share one",
                    "at most " + std::to_string(visible_gpus) +
-                       " tasks a node, or one GPU a task "
-                       "(--gpus-per-task=1)");
+                       " tasks a node, or as many GPUs a node as tasks "
+                       "(--gpus-per-node)");
 }
 
 std::string device_text(const VisibleGpus& gpus, int local_rank, int local_size) {

@@ -17,10 +17,10 @@ std::vector<NamedTensor> floating_ones(const std::vector<NamedTensor>& buffers) 
 
 }  // namespace
 
-FlatBuffers::FlatBuffers(const std::vector<NamedTensor>& buffers)
+FlatBuffers::FlatBuffers(const std::vector<NamedTensor>& buffers, at::Device device)
     : floating_(floating_ones(buffers)),
       layout_(floating_),
-      values_(zeros_alike(floating_, layout_.size(), "buffers")) {
+      values_(zeros_alike(floating_, layout_.size(), "buffers", device)) {
   move_into_flat(floating_, layout_, values_);
   std::vector<NamedTensor> counters;
   for (const NamedTensor& buffer : buffers) {
@@ -33,7 +33,7 @@ FlatBuffers::FlatBuffers(const std::vector<NamedTensor>& buffers)
     }
   }
   const FlatLayout counter_layout(counters);
-  counter_values_ = zeros_alike(counters, counter_layout.size(), "counters");
+  counter_values_ = zeros_alike(counters, counter_layout.size(), "counters", device);
   move_into_flat(counters, counter_layout, counter_values_);
 }
 

@@ -6,8 +6,9 @@
 
 namespace lockstep {
 
-at::Tensor zeros_alike(std::span<const NamedTensor> tensors, std::int64_t size, const char* what) {
-  if (tensors.empty()) return at::zeros({size});
+at::Tensor zeros_alike(std::span<const NamedTensor> tensors, std::int64_t size, const char* what,
+                       at::Device device) {
+  if (tensors.empty()) return at::zeros({size}, at::TensorOptions(device));
   const at::Tensor& first = tensors.front().tensor;
   for (const auto& [name, tensor] : tensors) {
     if (tensor.scalar_type() != first.scalar_type() || tensor.device() != first.device()) {

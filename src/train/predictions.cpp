@@ -23,7 +23,7 @@ void append_rows(std::vector<T>& to, const at::Tensor& rows) {
 
 Predictions predict_rows(Model& model, const Precision& precision, const Dataset& dataset,
                          const Share& rows, std::int64_t batch_size, const LoaderOptions& options,
-                         const std::function<bool()>& stop) {
+                         const std::function<bool()>& stop, const BatchMemory& memory) {
   Predictions predictions;
   predictions.classes = dataset.num_classes();
   if (rows.count == 0) return predictions;
@@ -32,7 +32,8 @@ Predictions predict_rows(Model& model, const Precision& precision, const Dataset
   const BatchUpload upload(device_of(model), precision.parameters);
   // As one process alone, from the first row on; the samples behind the last are not used.
   Loader loader(dataset, {.global_batch = std::min(batch_size, rows.count)},
-                SampleOrder::sequential, /*seed=*/0, /*rank=*/0, /*world=*/1, options);
+                SampleOrder::sequential, /*seed=*/0, /*rank=*/0, /*world=*/1, options,
+                ImageTransform(), memory);
   loader.start_epoch(0, rows.start);
   for (std::int64_t done = 0; done < rows.count && !(stop && stop());) {
     std::optional<Batch> batch = loader.next();

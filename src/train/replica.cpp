@@ -9,7 +9,7 @@ namespace lockstep {
 Replica::Replica(std::unique_ptr<Model> model, const OptimizerBuilder& optimizer,
                  const ReplicaOptions& options)
     : model_(std::move(model)),
-      buffers_(model_->buffers()),
+      buffers_(model_->buffers(), device_of(*model_)),
       parameters_(model_->parameters(), buffers_.layout().size()),
       optimizer_(optimizer.build(parameters_.values(), parameters_.gradients(),
                                  weight_ranges(parameters_.layout()))) {

@@ -103,8 +103,9 @@ def trace_summary(path):
     return len(traced), sum(event.get("cat") == "kernel" for event in traced)
 
 
-def step_milliseconds(run, skip=1):
-    """Milliseconds a step from each log point but the first `skip` of an epoch-long run."""
+def step_milliseconds(run):
+    """Milliseconds a step between neighbouring log points of a run of one epoch, by the clock."""
     points = events(run, "step")
-    batch = events(run, "start")[0]["global_batch"]
-    return [1000 * batch / point["images_per_second"] for point in points[skip:]]
+    return [1000 * (later["elapsed_seconds"] - earlier["elapsed_seconds"]) /
+            (later["global_step"] - earlier["global_step"])
+            for earlier, later in zip(points, points[1:])]

@@ -22,7 +22,8 @@ class Training:
         torch.manual_seed(42)
         self.device = device
         self.model = MiniResNet().to(device, memory_format=torch.channels_last)
-        self.network = torch.compile(self.model) if compiled else self.model
+        # dynamic=False: else the second batch size would be compiled for any size.
+        self.network = torch.compile(self.model, dynamic=False) if compiled else self.model
         self.images = torch.randn(batch, 3, 32, 32, device=device).contiguous(
             memory_format=torch.channels_last)
         self.labels = torch.randint(0, 10, (batch,), device=device)

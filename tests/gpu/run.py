@@ -139,8 +139,7 @@ class Run:
 
     def nccl_questions(self):
         for name, ranks, test in (
-                ("h NCCL: threads and time of a launch", 1, "ThreadsAndTimeALaunchTakes"),
-                ("h NCCL: the same at two ranks", 2, "ThreadsAndTimeALaunchTakes"),
+                ("h NCCL: threads and time of a launch", 2, "ThreadsAndTimeALaunchTakes"),
                 ("h NCCL: sums equal on all ranks", 2, "SumsAreEqualToTheBitOnAllRanks"),
                 ("h NCCL: NaN in max and min", 2, "WhatBecomesOfANanInMaximumAndMinimum"),
                 ("h NCCL: abort with a stuck kernel", 2, "AbortReturnsWithAStuckKernel")):

@@ -100,12 +100,12 @@ class Parts(InDirectory):
         self.assertEqual([call.args[1:3] for call in called["across"].call_args_list],
                          [("cuda", "cpu"), ("cpu", "cuda")])
         self.assertEqual([call.args[1] for call in called["launch"].call_args_list],
-                         [1, 2, 1, 2, 2, 2, 2])
+                         [1, 2, 2, 2, 2, 2])
 
     def test_with_one_gpu_only_what_needs_two_is_not_possible(self):
         outcomes, _ = self.with_gpus(1)
         self.assertEqual([part for part, (outcome, _) in outcomes.items() if outcome != "pass"],
-                         ["b NCCL, 2 ranks", "h NCCL: the same at two ranks",
+                         ["b NCCL, 2 ranks", "h NCCL: threads and time of a launch",
                           "h NCCL: sums equal on all ranks", "h NCCL: NaN in max and min",
                           "h NCCL: abort with a stuck kernel"])
 

@@ -46,11 +46,9 @@ class Trainings:
         return ["--device", device, *(["--backend", backend] if backend else [])]
 
     def small(self, device, dtype, norm, deadline, tf32=False):
-        """SMALL on a device; without TF32 NVIDIA's libraries are told to leave it."""
         name = f"{device}-{dtype}-{norm}" + ("-tf32" if tf32 else "")
-        environment = {} if tf32 or device == "cpu" else {"NVIDIA_TF32_OVERRIDE": "0"}
         return self.run(name, *SMALL, *self.on(device), "--dtype", dtype, "--norm", norm,
-                        "--no-use_amp", deadline=deadline, **environment)
+                        "--no-use_amp", "--tf32" if tf32 else "--no-tf32", deadline=deadline)
 
 
 def checkpoint(run, step):

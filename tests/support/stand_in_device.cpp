@@ -283,6 +283,13 @@ class Exchange {
     }
   }
 
+  /// As a GPU's operators do: what computes takes none of the CPU's tensors but single numbers.
+  void refuse_mixed_devices(const std::string& op) const {
+    constexpr std::array copies{"aten::copy_", "aten::_to_copy"};
+    TORCH_CHECK(!saw_cpus_ || pairs_.empty() || std::ranges::find(copies, op) != copies.end(), op,
+                ": expected all tensors to be on the same device");
+  }
+
   c10::IValue to_device(const c10::IValue& value) const {
     if (value.isTensor()) return to_device(value.toTensor());
     if (!value.isTensorList()) return value;
@@ -293,7 +300,10 @@ class Exchange {
 
  private:
   at::Tensor to_cpu(const at::Tensor& tensor) {
-    if (!is_ours(tensor)) return tensor;
+    if (!is_ours(tensor)) {
+      if (tensor.defined() && tensor.dim() > 0) saw_cpus_ = true;
+      return tensor;
+    }
     return pairs_.emplace_back(tensor, on_cpu(tensor)).second;
   }
   at::Tensor to_device(const at::Tensor& tensor) const {
@@ -305,6 +315,7 @@ class Exchange {
   }
 
   std::deque<std::pair<at::Tensor, at::Tensor>> pairs_;
+  bool saw_cpus_ = false;
 };
 
 void run_on_cpu(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
@@ -312,6 +323,7 @@ void run_on_cpu(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const std::size_t first = stack->size() - arguments;
   Exchange exchange;
   for (std::size_t i = first; i < stack->size(); ++i) (*stack)[i] = exchange.to_cpu((*stack)[i]);
+  exchange.refuse_mixed_devices(op.schema().name());
   op.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), stack);
   exchange.adopt_resized();
   for (std::size_t i = first; i < stack->size(); ++i) (*stack)[i] = exchange.to_device((*stack)[i]);
@@ -388,6 +400,8 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
   // Else these look for an implementation by the kind of device.
   library.impl("convolution", on_the_cpu());
   library.impl("convolution_backward", on_the_cpu());
+  library.impl("native_group_norm", on_the_cpu());
+  library.impl("native_group_norm_backward", on_the_cpu());
 }
 
 }  // namespace

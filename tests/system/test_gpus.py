@@ -56,6 +56,9 @@ class Gpus(harness.RunTestCase):
     def test_three_ranks_train_as_on_cpus(self):
         self.check_like_cpu(3)
 
+    def test_a_network_without_buffers_trains_as_on_cpus(self):
+        self.check_like_cpu(2, "--norm", "group")
+
     def test_gradients_go_through_host_memory_where_asked(self):
         result = self.check_like_cpu(2, "--backend", "mpi")
         self.assertIn("gradients go through host memory", result.stdout)

@@ -22,9 +22,10 @@ struct NcclOptions {
   /// How often errors and deadlines are looked at behind the training.
   std::chrono::milliseconds poll_interval{100};
   std::function<std::chrono::steady_clock::time_point()> now = std::chrono::steady_clock::now;
-  /// Told, once and on a thread of the communicator's own, of an error that was found behind the
-  /// training, before NCCL is told to give up: the training itself may be waiting for the GPU, and
-  /// giving up may fail. Must neither throw nor call the communicator.
+  /// Told once of the error that ends a communicator whose ranks were connected, before NCCL is
+  /// told to give up, which may never return. On a thread of the communicator's own where it was
+  /// found behind the training, which may be waiting for the GPU. Must neither throw nor call the
+  /// communicator.
   std::function<void(const Error&)> on_failure;
 };
 

@@ -14,7 +14,7 @@ class PinnedMemory : public std::pmr::memory_resource {
   PinnedMemory(const CudaApi& api, int device) : api_(api), device_(device) {}
 
  private:
-  /// Throws std::bad_alloc, or Error with what CUDA says else.
+  /// Throws Error with what CUDA says.
   void* do_allocate(std::size_t bytes, std::size_t alignment) override;
   void do_deallocate(void* data, std::size_t bytes, std::size_t alignment) override;
   bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {

@@ -14,8 +14,9 @@ namespace lockstep {
 /// counters into another.
 class FlatBuffers {
  public:
-  /// Throws Error where floating-point buffers differ in dtype.
-  explicit FlatBuffers(const std::vector<NamedTensor>& buffers);
+  /// `device` is the model's: where it has no buffers the empty tensors are there too. Throws Error
+  /// where floating-point buffers differ in dtype.
+  explicit FlatBuffers(const std::vector<NamedTensor>& buffers, at::Device device = at::kCPU);
   FlatBuffers(const FlatBuffers&) = delete;
   FlatBuffers& operator=(const FlatBuffers&) = delete;
 

@@ -22,11 +22,11 @@ struct Predictions {
 };
 
 /// Predictions of the samples in `rows`, in evaluation mode, without gradients, `batch_size` at a
-/// time. `stop` is asked before each batch whether the rest is left out; it may be empty. Throws
-/// Error where a sample cannot be read. Not collective.
+/// time, which lie in `memory`. `stop` is asked before each batch whether the rest is left out; it
+/// may be empty. Throws Error where a sample cannot be read. Not collective.
 Predictions predict_rows(Model& model, const Precision& precision, const Dataset& dataset,
                          const Share& rows, std::int64_t batch_size, const LoaderOptions& options,
-                         const std::function<bool()>& stop = {});
+                         const std::function<bool()>& stop = {}, const BatchMemory& memory = {});
 
 /// format="lockstep.predictions".
 FileFormat predictions_format();

@@ -33,14 +33,24 @@ TEST(TorchError, IsOneLineWithoutThePlaceInItsSource) {
 }
 
 TEST(TorchError, OfAFullGpuSaysWhatToLower) {
-  const auto error = explanation([] {
-    TORCH_CHECK_WITH(OutOfMemoryError, false,
-                     "CUDA out of memory. Tried to allocate 2 GiB.\nMore.");
-  });
-  ASSERT_TRUE(error);
-  EXPECT_EQ(error->attempted(), "the GPU's memory is full");
-  EXPECT_EQ(error->reason(), "CUDA out of memory. Tried to allocate 2 GiB.");
-  EXPECT_THAT(error->remedy(), HasSubstr("batch_size"));
+  const auto expect_advice = [](const std::optional<Error>& error, const std::string& reason) {
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->attempted(), "the GPU's memory is full");
+    EXPECT_EQ(error->reason(), reason);
+    EXPECT_THAT(error->remedy(), HasSubstr("batch_size"));
+  };
+  expect_advice(explanation([] {
+                  TORCH_CHECK_WITH(OutOfMemoryError, false,
+                                   "CUDA out of memory. Tried to allocate 2 GiB.\nMore.");
+                }),
+                "CUDA out of memory. Tried to allocate 2 GiB.");
+  // Of what bypasses LibTorch's allocator.
+  for (const std::string text : {"CUDA error: out of memory",
+                                 "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling "
+                                 "`cublasCreate(handle)`",
+                                 "cuDNN error: CUDNN_STATUS_ALLOC_FAILED"}) {
+    expect_advice(explanation([&] { TORCH_CHECK(false, text); }), text);
+  }
 }
 
 TEST(TorchError, OfFullHostMemoryDoesToo) {

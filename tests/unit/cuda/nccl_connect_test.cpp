@@ -72,7 +72,7 @@ TEST_F(NcclConnect, TwoRanksOnOneDeviceAreRefusedByName) {
   EXPECT_THAT(error.what(),
               AllOf(HasSubstr("ranks 0 and " + last_rank() + " would compute on one GPU"),
                     HasSubstr("GPU-abababab-abab-abab-abab-abababababab of host "),
-                    HasSubstr("--gpus-per-task=1")));
+                    HasSubstr("--gpus-per-node")));
   EXPECT_EQ(gpu.calls_of("unique_id") + gpu.calls_of("init"), 0);
 }
 

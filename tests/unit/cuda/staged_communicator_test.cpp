@@ -122,6 +122,18 @@ TEST_F(StagedTest, PinnedMemoryBelongsToItsGpu) {
   EXPECT_THROW(std::pmr::vector<float>(3, &elsewhere), Error);
 }
 
+TEST_F(StagedTest, PinnedMemoryThatIsNotThereIsAnErrorThatSaysWhatToLower) {
+  gpu.api().cuda.allocate_pinned = [](void**, std::size_t) { return CudaStatus::out_of_memory; };
+  PinnedMemory memory(gpu.api().cuda, /*device=*/0);
+  try {
+    const std::pmr::vector<float> values(3, 1.0F, &memory);
+    FAIL() << "there is no memory";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("12 bytes of pinned host memory"));
+    EXPECT_THAT(error.remedy(), testing::HasSubstr("prefetch"));
+  }
+}
+
 TEST_F(StagedTest, RefusesHostMemory) {
   double value = 1.0;
   EXPECT_THROW(comm->all_reduce(buffer_of(std::span(&value, 1)), ReduceOp::sum, "host"), Error);
