@@ -1,4 +1,4 @@
-#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <string>
@@ -118,11 +118,14 @@ struct Measurement {
   std::vector<Figure> (*measure)(const Bench&);
 };
 
-constexpr Measurement measurements[]{
-    {"step", "training steps with the chosen model, data and settings", measure_step},
-    {"allreduce", "gradients' way between the ranks, by size of message", measure_all_reduce},
-    {"loader", "training batches of the chosen data set with its transforms", measure_loader},
-    {"checkpoint", "collective writes beside a raw one, and verifying", measure_checkpoint},
+constexpr std::array measurements{
+    Measurement{"step", "training steps with the chosen model, data and settings", measure_step},
+    Measurement{"allreduce", "gradients' way between the ranks, by size of message",
+                measure_all_reduce},
+    Measurement{"loader", "training batches of the chosen data set with its transforms",
+                measure_loader},
+    Measurement{"checkpoint", "collective writes beside a raw one, and verifying",
+                measure_checkpoint},
 };
 
 Measurement chosen(const std::vector<std::string>& arguments) {

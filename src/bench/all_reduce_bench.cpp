@@ -1,7 +1,5 @@
 #include "lockstep/bench/all_reduce_bench.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <string>
 
 #include <fmt/format.h>
@@ -25,7 +23,7 @@ class Messages {
   Messages(Communicator& comm, Communicator& hosts, const MessageMemory& memory, std::int64_t bytes)
       : comm_(comm), hosts_(hosts), memory_(memory), bytes_(bytes) {
     seconds_each(1);  // connections and buffers are made on first use
-    repeats_ = std::max(1.0, std::ceil(least_seconds / seconds_each(1)));
+    repeats_ = 1 + static_cast<std::int64_t>(least_seconds / seconds_each(1));
   }
 
   std::int64_t bytes() const { return bytes_; }
@@ -33,24 +31,25 @@ class Messages {
 
  private:
   /// Of the slowest rank.
-  double seconds_each(double repeats) {
+  double seconds_each(std::int64_t repeats) {
     const Buffer buffer{
         .data = memory_.data, .count = bytes_ / 4, .dtype = DType::float32, .memory = memory_.kind};
     memory_.wait();
     hosts_.barrier("start of a measurement");
     const Stopwatch watch;
-    for (double done = 0; done < repeats; ++done) {
+    for (std::int64_t done = 0; done < repeats; ++done) {
       comm_.all_reduce(buffer, ReduceOp::sum, "measured message");
     }
     memory_.wait();
-    return all_reduce_value(hosts_, watch.seconds(), ReduceOp::max, "slowest rank") / repeats;
+    return all_reduce_value(hosts_, watch.seconds(), ReduceOp::max, "slowest rank") /
+           static_cast<double>(repeats);
   }
 
   Communicator& comm_;
   Communicator& hosts_;
   const MessageMemory& memory_;
   std::int64_t bytes_;
-  double repeats_ = 1;
+  std::int64_t repeats_ = 1;
 };
 
 }  // namespace

@@ -18,8 +18,7 @@ using Values = std::vector<std::pair<std::string, std::string>>;
 /// Assigns `values` to the fields of these names.
 inline void assign(FieldTable fields, const Values& values) {
   for (const auto& [name, value] : values) {
-    const auto found = std::find_if(fields.begin(), fields.end(),
-                                    [&](const Field& field) { return field.name() == name; });
+    const auto found = std::ranges::find(fields, name, &Field::name);
     ASSERT_NE(found, fields.end()) << name;
     ASSERT_EQ(found->assign(value), std::nullopt) << name << " = " << value;
   }

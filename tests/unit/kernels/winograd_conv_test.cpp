@@ -168,7 +168,9 @@ struct Subject {
   std::function<std::unique_ptr<Passes>()> make;
 };
 
-void PrintTo(const Subject& subject, std::ostream* stream) {
+// GoogleTest looks for this name.
+void PrintTo(const Subject& subject,  // NOLINT(readability-identifier-naming)
+             std::ostream* stream) {
   *stream << subject.name;
 }
 

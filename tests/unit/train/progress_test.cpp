@@ -27,7 +27,8 @@ TEST(StepSize, KeepsTheGlobalBatchAndWhatARankHoldsAtOnce) {
   EXPECT_EQ(size.largest_share, 32);
   const auto accumulation = [&](int world) {
     // What the settings say on that many ranks, before they are fitted.
-    const BatchPlan asked{.global_batch = 64 * world, .grad_accum_steps = 2, .drop_last = true};
+    const BatchPlan asked{
+        .global_batch = std::int64_t{64} * world, .grad_accum_steps = 2, .drop_last = true};
     const BatchPlan plan = resized(asked, size, world);
     EXPECT_EQ(plan.global_batch, 256);
     EXPECT_TRUE(plan.drop_last);
