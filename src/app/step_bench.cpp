@@ -1,9 +1,9 @@
 #include "app/step_bench.hpp"
 
-#include <chrono>
 #include <optional>
 #include <utility>
 
+#include "lockstep/base/wall_clock.hpp"
 #include "lockstep/bench/endless_batches.hpp"
 #include "lockstep/ddp/replica_sync.hpp"
 #include "lockstep/train/train_state.hpp"
@@ -14,10 +14,6 @@
 
 namespace lockstep {
 namespace {
-
-double steady_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 /// What this rank did in a block.
 struct BlockTimes {

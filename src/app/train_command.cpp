@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <chrono>
 #include <optional>
 #include <string>
 #include <utility>
@@ -24,10 +23,6 @@
 
 namespace lockstep {
 namespace {
-
-double steady_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 /// Changes in a resumed run what it was told to change.
 void adapt(LoopState& loop, const TrainOptions& options, const TrainSetup& setup, int world) {

@@ -18,6 +18,7 @@
 #include "lockstep/base/error.hpp"
 #include "lockstep/base/file_descriptor.hpp"
 #include "lockstep/base/wake_event.hpp"
+#include "lockstep/base/wall_clock.hpp"
 #include "lockstep/comm/agreement.hpp"
 #include "lockstep/comm/mpi_session.hpp"
 
@@ -34,10 +35,6 @@ constexpr double longest_round = 1.0;  // seconds
 constexpr double longest_grace = 2.0;  // for the others to report
 constexpr double unheard_after = 0.5;  // of the time-out
 constexpr int seconds_for_abort = 5;
-
-double steady_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 void write_all(int descriptor, std::string_view text) {
   while (!text.empty()) {
