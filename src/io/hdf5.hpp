@@ -14,6 +14,7 @@
 #include "lockstep/base/dtype.hpp"
 #include "lockstep/base/unique_handle.hpp"
 #include "lockstep/comm/communicator.hpp"
+#include "lockstep/comm/mpi_session.hpp"
 #include "lockstep/io/array_file.hpp"
 #include "lockstep/io/hdf5_file.hpp"
 
@@ -43,6 +44,7 @@ using CollectiveFile = UniqueHandle<CollectiveFileTraits>;
 
 /// The library from its start to its end, for the whole process. With a file still open, one that
 /// was abandoned or that could not be closed, the end does not come: it would communicate or crash.
+/// Nor does that of MPI, which ends the library too.
 class Library {
  public:
   Library() {
@@ -52,7 +54,11 @@ class Library {
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
   ~Library() {
-    if (H5Fget_obj_count(H5F_OBJ_ALL, H5F_OBJ_FILE) == 0) H5close();
+    if (H5Fget_obj_count(H5F_OBJ_ALL, H5F_OBJ_FILE) == 0) {
+      H5close();
+    } else {
+      MpiSession::forgo_finalize();
+    }
   }
 };
 

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <optional>
 #include <string>
 
 #include <fcntl.h>
@@ -15,22 +16,31 @@
 namespace lockstep {
 namespace {
 
-[[noreturn]] void fail(std::string_view attempted, const std::filesystem::path& path, int code,
-                       std::string remedy = {}) {
-  throw Error(std::string(attempted) + " '" + path.string() + "'", errno_text(code),
-              std::move(remedy));
+bool tells_of_space(int code) {
+  return code == ENOSPC || code == EDQUOT || code == EFBIG;
 }
 
-std::int64_t bytes_free(const std::filesystem::path& path) {
+/// Of the file system that `path` is on, or would be; empty where it does not say.
+std::optional<std::int64_t> bytes_free(const std::filesystem::path& path) {
   struct statvfs info {};
-  if (::statvfs(path.c_str(), &info) != 0) fail("ask for free space at", path, errno);
+  if (::statvfs(directory_of(path).c_str(), &info) != 0) return std::nullopt;
   return narrow<std::int64_t>(info.f_bavail) * narrow<std::int64_t>(info.f_frsize);
 }
 
-[[noreturn]] void fail_for_space(const std::filesystem::path& path, std::int64_t bytes, int code) {
-  throw Error("reserve " + std::to_string(bytes) + " bytes for '" + path.string() + "'",
-              errno_text(code) + " (" + std::to_string(bytes_free(path)) + " bytes are free)",
-              "free space or raise the quota");
+[[noreturn]] void fail(std::string_view attempted, const std::filesystem::path& path, int code) {
+  std::string reason = errno_text(code);
+  std::string remedy;
+  if (tells_of_space(code)) {
+    if (const auto bytes = bytes_free(path)) {
+      reason += " (" + std::to_string(*bytes) + " bytes are free)";
+    }
+    remedy = "free space or raise the quota";
+  }
+  throw Error(std::string(attempted) + " '" + path.string() + "'", reason, remedy);
+}
+
+[[noreturn]] void fail_to_reserve(std::int64_t bytes, const std::filesystem::path& path, int code) {
+  fail("reserve " + std::to_string(bytes) + " bytes for", path, code);
 }
 
 }  // namespace
@@ -87,8 +97,8 @@ void reserve_space(const std::filesystem::path& path, std::int64_t bytes) {
   const FileDescriptor file = open_file(path, O_RDWR, "open");
   // Not posix_fallocate: where the file system knows no fallocate, libc writes every block instead.
   if (::fallocate(file.get(), 0, 0, bytes) == 0) return;
-  if (errno != EOPNOTSUPP && errno != ENOSYS) fail_for_space(path, bytes, errno);
-  if (bytes > bytes_free(path)) fail_for_space(path, bytes, ENOSPC);
+  if (errno != EOPNOTSUPP && errno != ENOSYS) fail_to_reserve(bytes, path, errno);
+  if (bytes > bytes_free(path).value_or(bytes)) fail_to_reserve(bytes, path, ENOSPC);
 }
 
 void release_space(const std::filesystem::path& path) {

@@ -40,8 +40,14 @@ class MpiSession {
   /// empty where there is nothing.
   std::string warning() const;
 
-  /// MPI_Finalize; collective. Every communicator but world() must be gone.
+  /// MPI_Finalize; collective. Every communicator but world() must be gone. Where a rank called
+  /// forgo_finalize(), waits for all ranks instead, and then leaves MPI alone.
   void finish();
+
+  /// Says that MPI_Finalize must not be called on this rank, since it calls back into a library
+  /// that would crash or wait for ever. mpiexec and srun accept a rank that ends without it. From
+  /// any thread, before finish(); not collective.
+  static void forgo_finalize();
 
   /// Ends every rank of the job at once with `exit_code` (MPI_Abort). Not collective.
   [[noreturn]] static void abort(int exit_code);

@@ -11,12 +11,14 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include "lockstep/base/error.hpp"
+#include "lockstep/comm/agreement.hpp"
 #include "lockstep/comm/mpi_session.hpp"
 #include "lockstep/io/checkpoint_file.hpp"
 #include "lockstep/io/checkpoint_store.hpp"
@@ -184,7 +186,8 @@ int main(int argc, char** argv) {
   MpiSession session(argc, argv);
   const std::string mode = argc > 2 ? argv[1] : "";
   const std::filesystem::path directory = argc > 2 ? argv[2] : "";
-  {
+  int exit_code = EXIT_SUCCESS;
+  try {
     const auto comm = session.world().duplicate("files");
     IoThread io;
     io.run([&] {
@@ -193,6 +196,10 @@ int main(int argc, char** argv) {
       if (mode == "some") write_some(directory, *comm);
       if (mode == "newest") print_newest(directory, *comm);
     });
+  } catch (const AgreedError& error) {
+    if (session.rank() == 0) std::fprintf(stderr, "lockstep: %s\n", error.what());
+    exit_code = EXIT_FAILURE;
   }
   session.finish();
+  return exit_code;
 }
