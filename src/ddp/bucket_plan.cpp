@@ -1,5 +1,7 @@
 #include "lockstep/ddp/bucket_plan.hpp"
 
+#include <algorithm>
+
 #include "lockstep/base/error.hpp"
 
 namespace lockstep {
@@ -12,20 +14,23 @@ std::vector<Bucket> plan_buckets(std::span<const std::int64_t> entry_offsets, st
     return entry == count ? size : entry_offsets[static_cast<std::size_t>(entry)];
   };
 
+  const auto left_at = [&](std::int64_t entry) { return size - offset(entry); };
+
   std::int64_t last_first = count - 1;
-  while (last_first > 0 && size - offset(last_first - 1) <= last_bucket_elements) --last_first;
+  while (last_first > 0 && left_at(last_first - 1) <= last_bucket_elements) --last_first;
 
   std::vector<Bucket> buckets;
   const auto close = [&](std::int64_t first, std::int64_t end) {
     buckets.push_back({first, end, offset(first), offset(end)});
   };
-  std::int64_t first = 0;
-  for (std::int64_t entry = 1; entry < last_first; ++entry) {
-    if (offset(entry + 1) - offset(first) <= bucket_elements) continue;
-    close(first, entry);
-    first = entry;
+  for (std::int64_t first = 0; first < last_first;) {
+    const std::int64_t most =
+        std::min(bucket_elements, std::max(left_at(first) / 2, last_bucket_elements));
+    std::int64_t end = first + 1;
+    while (end < last_first && offset(end + 1) - offset(first) <= most) ++end;
+    close(first, end);
+    first = end;
   }
-  if (first < last_first) close(first, last_first);
   close(last_first, count);
   return buckets;
 }

@@ -33,7 +33,9 @@ Buffer part_of(const FlatParameters& parameters, std::int64_t begin, std::int64_
 
 FieldTable fields(ReducerOptions& options) {
   return {field("bucket_bytes", options.bucket_bytes,
-                "most bytes of gradients a message holds (but one larger parameter)", at_least(1)),
+                "most bytes of gradients a message holds (but one larger parameter); towards the "
+                "end of a backward pass messages become smaller",
+                at_least(1)),
           field("last_bucket_bytes", options.last_bucket_bytes,
                 "the same for the last message, which nothing is left to hide", at_least(1))};
 }

@@ -20,11 +20,12 @@ struct Bucket {
 /// all runs.
 ///
 /// `entry_offsets` are ascending and start at 0, in the order in which backward passes finish
-/// gradients; the buffer ends at `size` (elements all). The last bucket cannot hide behind any
-/// computation, so it is kept small: as many of the last entries as fit into
-/// `last_bucket_elements`, at least one. The entries before it fill buckets from the front, each
-/// closed where the next entry would make it exceed `bucket_elements`; an entry that is larger than
-/// that is a bucket of its own.
+/// gradients; the buffer ends at `size` (elements all). What is reduced late has little computation
+/// left to hide behind, so buckets become smaller towards the end. The last one has as many of the
+/// last entries as fit into `last_bucket_elements`, at least one. Those before it are filled from
+/// the front, each closed where the next entry would make it exceed `bucket_elements` or half of
+/// all that is left; that half counts as `last_bucket_elements` where it is less. A larger entry is
+/// a bucket of its own.
 std::vector<Bucket> plan_buckets(std::span<const std::int64_t> entry_offsets, std::int64_t size,
                                  std::int64_t bucket_elements, std::int64_t last_bucket_elements);
 
