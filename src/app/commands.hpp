@@ -15,6 +15,7 @@ namespace lockstep {
 
 struct Guard;
 struct GpuSupport;
+class StartTimes;
 
 /// What every command is given.
 struct CommandContext {
@@ -25,6 +26,7 @@ struct CommandContext {
   const GpuSupport& gpus;
   std::vector<std::string> arguments;  ///< behind the command's name
   std::map<std::string, std::string> environment;
+  StartTimes& start;
   double launch_time = 0.0;  ///< seconds since 1970: LOCKSTEP_LAUNCH_TIME, or the program's start
 };
 

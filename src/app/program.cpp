@@ -17,6 +17,7 @@
 
 #include "app/commands.hpp"
 #include "app/guard.hpp"
+#include "app/start_times.hpp"
 #include "app/torch_error.hpp"
 
 namespace lockstep {
@@ -106,7 +107,7 @@ std::optional<ExitCode> answer_at_once(const std::vector<std::string>& arguments
 }
 
 double launch_time(const std::map<std::string, std::string>& environment) {
-  double seconds = wall_seconds();
+  double seconds = wall_seconds() - process_age_seconds();
   if (const auto given = environment.find("LOCKSTEP_LAUNCH_TIME"); given != environment.end()) {
     const std::string& text = given->second;
     std::from_chars(text.data(), text.data() + text.size(), seconds);
@@ -144,12 +145,14 @@ int run_program(int argc, char** argv, const std::map<std::string, std::string>&
     return static_cast<int>(ExitCode::failure);
   }
   const double launched = launch_time(environment);
+  StartTimes start(launched);
   // LibTorch would add the stack's addresses to each of its errors; they tell a user nothing.
   c10::SetStackTraceFetcher([] { return std::string(); });
   explain_errors_by(explain_torch_error);
   try {
     StopRequest stop;
     MpiSession session(argc, argv);
+    start.done("connect the ranks");
     Log log(session.rank());
     Guard guard;
     guard.crash_report.emplace(session.rank(), MpiSession::host_name(), guard.heartbeat);
@@ -160,6 +163,7 @@ int run_program(int argc, char** argv, const std::map<std::string, std::string>&
                                           .gpus = gpus,
                                           .arguments = {arguments.begin() + 1, arguments.end()},
                                           .environment = environment,
+                                          .start = start,
                                           .launch_time = launched},
                                          find_command(arguments));
     // All ranks are leaving with this code. srun tells the others to stop as soon as the first one

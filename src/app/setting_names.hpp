@@ -9,16 +9,23 @@
 namespace lockstep::setting_names {
 
 /// A resumed run may change them: its trajectory depends on none.
-constexpr std::array<std::string_view, 33> free_on_resume{
-    "output_dir",   "checkpoint_dir",    "run_name",         "resume_from",
-    "overwrite",    "stop_after_epochs", "max_steps",        "max_skipped_steps",
-    "eval_every",   "save_every",        "save_every_steps", "save_every_minutes",
-    "keep_last",    "keep_every",        "keep_best",        "checkpoint_write",
-    "log_interval", "metrics_interval",  "enable_profiling", "device",
-    "backend",      "threads",           "allow_single",     "num_workers",
-    "prefetch",     "train_data",        "val_data",         "on_resize",
-    "new_horizon",  "new_data",          "hang_timeout",     "stop_margin",
-    "fault"};
+constexpr std::array<std::string_view, 34> free_on_resume{"output_dir",       "checkpoint_dir",
+                                                          "run_name",         "resume_from",
+                                                          "overwrite",        "stop_after_epochs",
+                                                          "max_steps",        "max_skipped_steps",
+                                                          "eval_every",       "save_every",
+                                                          "save_every_steps", "save_every_minutes",
+                                                          "keep_last",        "keep_every",
+                                                          "keep_best",        "checkpoint_write",
+                                                          "log_interval",     "metrics_interval",
+                                                          "enable_profiling", "profile_startup",
+                                                          "device",           "backend",
+                                                          "threads",          "allow_single",
+                                                          "num_workers",      "prefetch",
+                                                          "train_data",       "val_data",
+                                                          "on_resize",        "new_horizon",
+                                                          "new_data",         "hang_timeout",
+                                                          "stop_margin",      "fault"};
 
 /// Meant for one start and not kept in config.ini: read back, it must not remove or resume a run
 /// that nobody spoke of.

@@ -19,6 +19,7 @@
 #include "app/guard.hpp"
 #include "app/job.hpp"
 #include "app/start_report.hpp"
+#include "app/start_times.hpp"
 #include "app/train_setup.hpp"
 
 namespace lockstep {
@@ -61,6 +62,7 @@ ExitCode train(const CommandContext& context, const RunSettings& settings, const
   Replica& replica = *setup.replica;
   broadcast_replica(replica.parameters(), replica.buffers(), gradients);
   GradientReducer reducer(replica.parameters(), replica.buffers(), gradients, settings.reducer);
+  context.start.done("make replicas equal");
   seed_generators(seed, job.topology.rank, replica.device());
 
   LoopState loop;
@@ -80,6 +82,7 @@ ExitCode train(const CommandContext& context, const RunSettings& settings, const
     const std::string beginners = beginners_text(known, world.size());
     if (!beginners.empty()) log.info(beginners);
     resume->reader.reset();
+    context.start.done("read the checkpoint");
   } else if (settings.train.resume_from == "auto") {
     log.info("no checkpoint in " + directory.path().string() + " yet: starting from the beginning");
   }
@@ -96,7 +99,10 @@ ExitCode train(const CommandContext& context, const RunSettings& settings, const
   context.stop.heed();
   const JobEnd job_end(question_for(context, settings.train),
                        std::clamp(settings.train.stop_margin / 2, 1.0, 60.0));
+  context.start.done("start the loaders");
   const auto first_step_done = [&] {
+    context.start.done("first optimizer step");
+    if (settings.train.profile_startup) context.start.report(world, log);
     log.event("first_step", {{"seconds_since_launch", wall_seconds() - context.launch_time}});
   };
   Trainer trainer(
@@ -140,6 +146,7 @@ std::string train_help() {
 ExitCode train_command(const CommandContext& context) {
   RunSettings settings(builtin_components());
   if (read_settings(context, settings.configuration())) return ExitCode::success;
+  context.start.done("read the settings");
   const Job job = join_job(context, settings.train);
   if (job.topology.rank == 0) {
     for (const std::string& text : settings.idle_settings()) context.log.warn(text);
@@ -149,6 +156,7 @@ ExitCode train_command(const CommandContext& context) {
   start_guard(context, settings.train, job);
   Guard& guard = context.guard;
   guard.stage(Phase::setup);
+  context.start.done("find ranks and devices");
   Files files{.comm = world.duplicate("files"),
               .io = IoThread([&guard] { guard.heartbeat.io_moved(); })};
   const RunDirectory directory = run_directory(settings.train);
@@ -162,12 +170,16 @@ ExitCode train_command(const CommandContext& context) {
     return ExitCode::success;
   }
   end_if_interrupted(context, before_training);
+  context.start.done("look for checkpoints");
   TrainSetup setup = set_up(context, settings, job, resume ? &*resume : nullptr, files);
   guard.stage(Phase::setup);
   end_if_interrupted(context, before_training);
+  context.start.done("build the model");
   const Backend backend = connect_backend(context, settings.train, job.compute);
+  context.start.done("connect the devices");
   prepare_directory(context, settings, directory, lock);
   report_start(job, backend.reason, settings, setup, context.log);
+  context.start.done("prepare the directory");
   guard.stage(Phase::setup);
   const ExitCode code = train(context, settings, job, files, setup, std::move(resume),
                               backend.device ? *backend.device : world);

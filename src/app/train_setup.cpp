@@ -13,6 +13,7 @@
 #include "app/guard.hpp"
 #include "app/provenance.hpp"
 #include "app/setting_names.hpp"
+#include "app/start_times.hpp"
 
 namespace lockstep {
 namespace {
@@ -61,6 +62,7 @@ TrainSetup set_up(const CommandContext& context, const RunSettings& settings, co
   TrainSetup setup;
   setup.data = agreed(world, [&] { return settings.dataset().build(files.io, *files.comm, seed); });
   end_if_interrupted(context, before_training);
+  context.start.done("open the data");
   setup.transform =
       agreed(world, [&] { return make_transform(settings.transform, *setup.data.training); });
   setup.data.validation = normalized(std::move(setup.data.validation), setup.transform);

@@ -97,6 +97,8 @@ FieldTable run_fields(TrainOptions& options) {
             at_least(0.0)),
       field("enable_profiling", options.enable_profiling,
             "write a trace of three early steps of each rank for chrome://tracing"),
+      field("profile_startup", options.profile_startup,
+            "say how long each part of the start took, from the launch to the first step"),
   };
 }
 

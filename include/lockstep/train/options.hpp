@@ -45,6 +45,7 @@ struct TrainOptions {
   std::optional<std::int64_t> stop_after_epochs;
   std::optional<std::int64_t> max_steps;
   bool enable_profiling = false;
+  bool profile_startup = false;
 
   double hang_timeout = 600.0;
   double stop_margin = 120.0;
