@@ -18,6 +18,7 @@
 #include "app/commands.hpp"
 #include "app/guard.hpp"
 #include "app/job.hpp"
+#include "app/scaling_bench.hpp"
 #include "app/setting_names.hpp"
 #include "app/step_bench.hpp"
 #include "app/train_setup.hpp"
@@ -34,10 +35,14 @@ struct BenchSettings {
     run.configuration().add(
         group,
         {field("blocks", blocks, "how often everything is measured, in turn", between(1, 10000)),
-         field("steps", steps, "step: optimizer steps a block", between(1, 1 << 20)),
+         field("steps", steps, "step and scaling: optimizer steps a block", between(1, 1 << 20)),
          field("block_seconds", block_seconds, "loader: length of a block", between(0.01, 3600)),
          field("largest_message", largest_message, "allreduce: MiB; sizes go up to it from 4 KiB",
                between(1, 1 << 16)),
+         field("link_latency", link.latency_us,
+               "scaling: microseconds from rank to rank; 0: as measured", at_least(0.0)),
+         field("link_bandwidth", link.gb_per_second,
+               "scaling: GB/s from rank to rank; 0: as measured", at_least(0.0)),
          field("file_size", file_size, "checkpoint: MiB", between(1, 1 << 24)),
          field("directory", directory, "checkpoint: where the files are written and removed"),
          field("json", json, "also write all figures to this file; empty: none")});
@@ -47,6 +52,7 @@ struct BenchSettings {
   std::int64_t steps = 5;
   double block_seconds = 1.0;
   std::int64_t largest_message = 64;
+  GivenLink link;
   std::int64_t file_size = 256;
   std::string directory = ".";
   std::string json;
@@ -99,6 +105,12 @@ std::vector<Figure> measure_step(const Bench& bench) {
                     bench.settings.blocks, bench.settings.steps, bench.before_block());
 }
 
+std::vector<Figure> measure_scaling(const Bench& bench) {
+  return bench_scaling(bench.context, bench.settings.run, bench.job, bench.files,
+                       bench.settings.blocks, bench.settings.steps, bench.settings.link,
+                       bench.before_block());
+}
+
 std::vector<Figure> measure_checkpoint(const Bench& bench) {
   const std::filesystem::path directory = bench.settings.directory;
   agreed(bench.world(), [&] {
@@ -126,6 +138,8 @@ constexpr std::array measurements{
                 measure_loader},
     Measurement{"checkpoint", "collective writes beside a raw one, and verifying",
                 measure_checkpoint},
+    Measurement{"scaling", "steps projected to 1024 ranks, and the model beside waiting ranks",
+                measure_scaling},
 };
 
 Measurement chosen(const std::vector<std::string>& arguments) {
@@ -157,7 +171,8 @@ std::string bench_help() {
   };
   return text +
          "\nFigures take turns in each block, and minimum, median and maximum over the blocks are "
-         "printed.\n`step` heeds all settings of `lockstep train`, also those that are not listed "
+         "printed.\n`step` and `scaling` heed all settings of `lockstep train`, also those that "
+         "are not listed "
          "here.\n\n" +
          settings.run.configuration().help_text({.first_group = group, .shows = shows});
 }

@@ -18,7 +18,8 @@ class Bench(harness.RunTestCase):
         return result
 
     def test_measures_and_writes_what_it_printed(self):
-        for what, count in (("step", 5), ("allreduce", 5), ("loader", 3), ("checkpoint", 4)):
+        for what, count in (("step", 5), ("allreduce", 5), ("loader", 3), ("checkpoint", 4),
+                            ("scaling", 21)):
             with self.subTest(what):
                 result = self.bench(2, what, *SHORT, *harness.SMALL,
                                     "--json", f"{what}.json")
@@ -31,10 +32,28 @@ class Bench(harness.RunTestCase):
                     self.assertEqual(figure["median"], sum(figure["blocks"]) / 2)
                     self.assertIn(figure["name"], result.stdout)
         self.assertEqual(sorted(path.name for path in self.directory.iterdir()),
-                         ["allreduce.json", "checkpoint.json", "loader.json", "step.json"])
+                         ["allreduce.json", "checkpoint.json", "loader.json", "scaling.json",
+                          "step.json"])
+
+    def test_scaling_projects_with_the_link_it_is_given(self):
+        result = self.bench(0, "scaling", *SHORT, *harness.SMALL, "--link_latency", 2,
+                            "--link_bandwidth", 10, "--json", "scaling.json")
+        self.assertNotIn("waiting ranks", result.stdout)
+        figures = json.loads((self.directory / "scaling.json").read_text())["figures"]
+        self.assertEqual(len(figures), 11)
+        alone, *projected = [figure["median"] for figure in figures]
+        self.assertEqual(sorted(projected[::2]), projected[::2])  # longer rings
+        # Of a message by 2 x 1023 links, which nothing hides, the last one's latency remains.
+        self.assertGreater(projected[-2] - alone, 2 * 1023 * 2e-3 - 1e-6)
+
+    def test_scaling_says_what_it_cannot_do(self):
+        alone = self.bench(0, "scaling", *SHORT, *harness.SMALL, expect=2)
+        self.assertIn("one rank has no links to measure", alone.stderr)
+        few = self.bench(3, "scaling", *SHORT, *harness.SMALL, "--synthetic_size", 2, expect=2)
+        self.assertIn("a rank had no samples", few.stderr)
 
     def test_mistakes_name_what_there_is(self):
-        self.assertIn("step|allreduce|loader|checkpoint", self.bench(2, expect=2).stderr)
+        self.assertIn("step|allreduce|loader|checkpoint|scaling", self.bench(2, expect=2).stderr)
         self.assertIn("did you mean 'loader'?", self.bench(2, "loder", expect=2).stderr)
         self.assertIn("there is no such directory",
                       self.bench(2, "checkpoint", "--directory", "nowhere", expect=2).stderr)
