@@ -8,6 +8,7 @@
 
 #include "app/batch_memory.hpp"
 #include "app/commands.hpp"
+#include "app/guard.hpp"
 #include "app/inference.hpp"
 #include "app/job.hpp"
 
@@ -29,7 +30,9 @@ ExitCode eval_command(const CommandContext& context) {
   InferenceSettings settings(group);
   if (read_settings(context, settings.run.configuration())) return ExitCode::success;
 
-  Files files{.comm = world.duplicate("files")};
+  Guard& guard = context.guard;
+  Files files{.comm = world.duplicate("files"),
+              .io = IoThread([&guard] { guard.heartbeat.io_moved(); })};
   const TrainedRun run = load_trained_run(context, settings, files);
   agreed(world, [&] {
     if (run.data.validation) return;
@@ -39,10 +42,12 @@ ExitCode eval_command(const CommandContext& context) {
   const ComputeBatchMemory memory(run.job.compute);
   const std::unique_ptr<Loader> loader =
       evaluation_loader(settings.run, *run.data.validation, run.job.topology, memory.get());
-  const Tally tally =
-      evaluate(*run.model, run.precision.precision, *loader, world, /*own_work=*/{}, [&] {
-        return context.stop.signal() != 0;
-      }).tally;
+  const Tally tally = evaluate(
+                          *run.model, run.precision.precision, *loader, world,
+                          [&] { return guard.own_work(Phase::evaluate); },
+                          [&] { return context.stop.signal() != 0; })
+                          .tally;
+  guard.stage(Phase::finish);
   end_if_interrupted(context, before_result);
   context.log.info(fmt::format("{} on {}: loss {:.4f}, accuracy {:.2f} % ({} of {} samples)",
                                run.checkpoint.string(), run.data.validation->name(),

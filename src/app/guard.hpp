@@ -26,6 +26,13 @@ struct Guard {
     faults.at(phase, 0);
     heartbeat.joining(phase, 0);
   }
+
+  /// A piece of work that needs no other rank begins, and lasts as long as what is returned.
+  [[nodiscard]] OwnWork own_work(Phase phase) {
+    OwnWork work = heartbeat.own_work(phase, 0);
+    faults.at(phase, 0);
+    return work;
+  }
 };
 
 /// Starts the watchdog and arms the faults that the options ask for. Collective.

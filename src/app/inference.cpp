@@ -8,6 +8,7 @@
 #include "lockstep/train/run_directory.hpp"
 #include "lockstep/train/train_state.hpp"
 
+#include "app/guard.hpp"
 #include "app/provenance.hpp"
 #include "app/resume.hpp"
 #include "app/setting_names.hpp"
@@ -104,6 +105,8 @@ TrainedRun load_trained_run(const CommandContext& context, InferenceSettings& se
   TrainedRun run;
   run.checkpoint = reader->path();
   run.job = join_job(context, settings.run.train);
+  start_guard(context, settings.run.train, run.job);
+  context.guard.stage(Phase::setup);
   set_arithmetic(settings.run.train, run.job.compute);
   run.data = agreed(world, [&] {
     return settings.run.dataset().build(files.io, *files.comm,
@@ -125,6 +128,7 @@ TrainedRun load_trained_run(const CommandContext& context, InferenceSettings& se
                      "leave the network's settings to the checkpoint");
   });
   restore_model(*reader, files.io, *run.model, averaged);
+  context.guard.stage(Phase::evaluate);
   return run;
 }
 

@@ -12,6 +12,7 @@
 
 #include "app/batch_memory.hpp"
 #include "app/commands.hpp"
+#include "app/guard.hpp"
 #include "app/inference.hpp"
 #include "app/job.hpp"
 
@@ -71,15 +72,26 @@ ExitCode predict_command(const CommandContext& context) {
     if (world.rank() == 0) check_target(path);
   });
 
-  Files files{.comm = world.duplicate("files")};
+  Guard& guard = context.guard;
+  Files files{.comm = world.duplicate("files"),
+              .io = IoThread([&guard] { guard.heartbeat.io_moved(); })};
   const TrainedRun run = load_trained_run(context, settings.inference, files);
   const Dataset* dataset = agreed(world, [&] { return &chosen_split(run, settings.split); });
   const ComputeBatchMemory memory(run.job.compute);
-  const Predictions mine = predict_rows(
-      *run.model, run.precision.precision, *dataset,
-      balanced_share(dataset->size(), world.rank(), world.size()),
-      settings.inference.run.batch.batch_size, settings.inference.run.loader,
-      [&] { return context.stop.signal() != 0; }, memory.get());
+  const std::int64_t batch_size = settings.inference.run.batch.batch_size;
+  const auto share = [&](int rank) { return balanced_share(dataset->size(), rank, world.size()); };
+  const Predictions mine =
+      predict_rows(*run.model, run.precision.precision, *dataset, share(world.rank()), batch_size,
+                   settings.inference.run.loader,
+                   {.own_work = [&] { return guard.own_work(Phase::evaluate); },
+                    .stop = [&] { return context.stop.signal() != 0; }},
+                   memory.get());
+  // The watchdogs expect as many beats of all ranks, of which the first has the largest share.
+  const auto batches = [&](int rank) { return ceil_div(share(rank).count, batch_size); };
+  for (std::int64_t batch = batches(world.rank()); batch < batches(0); ++batch) {
+    static_cast<void>(guard.own_work(Phase::evaluate));
+  }
+  guard.stage(Phase::finish);
   end_if_interrupted(context, before_result);
   const std::vector<SettingsGroup> groups{
       {"/config", settings.inference.run.configuration().stored()},

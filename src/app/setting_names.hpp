@@ -35,9 +35,9 @@ constexpr std::array<std::string_view, 7> for_one_start{
 
 /// What eval and predict show of those outside the group Data; of the others the checkpoint
 /// decides, or they are about training.
-constexpr std::array<std::string_view, 11> used_in_inference{
-    "batch_size", "use_amp", "amp_dtype",    "ema_decay",   "device",  "deterministic",
-    "tf32",       "threads", "allow_single", "num_workers", "prefetch"};
+constexpr std::array<std::string_view, 12> used_in_inference{
+    "batch_size",    "hang_timeout", "use_amp", "amp_dtype",    "ema_decay",   "device",
+    "deterministic", "tf32",         "threads", "allow_single", "num_workers", "prefetch"};
 
 /// What bench shows of those outside the group Data.
 constexpr std::array<std::string_view, 9> used_in_bench{

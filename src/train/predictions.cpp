@@ -23,7 +23,7 @@ void append_rows(std::vector<T>& to, const at::Tensor& rows) {
 
 Predictions predict_rows(Model& model, const Precision& precision, const Dataset& dataset,
                          const Share& rows, std::int64_t batch_size, const LoaderOptions& options,
-                         const std::function<bool()>& stop, const BatchMemory& memory) {
+                         const PredictionHooks& hooks, const BatchMemory& memory) {
   Predictions predictions;
   predictions.classes = dataset.num_classes();
   if (rows.count == 0) return predictions;
@@ -35,7 +35,8 @@ Predictions predict_rows(Model& model, const Precision& precision, const Dataset
                 SampleOrder::sequential, /*seed=*/0, /*rank=*/0, /*world=*/1, options,
                 ImageTransform(), memory);
   loader.start_epoch(0, rows.start);
-  for (std::int64_t done = 0; done < rows.count && !(stop && stop());) {
+  for (std::int64_t done = 0; done < rows.count && !(hooks.stop && hooks.stop());) {
+    const OwnWork work = hooks.own_work ? hooks.own_work() : OwnWork();
     std::optional<Batch> batch = loader.next();
     check(batch.has_value(), "predict", "the loader ended too early");
     const std::int64_t used = std::min(batch->samples, rows.count - done);

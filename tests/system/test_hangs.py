@@ -1,5 +1,7 @@
 """A rank that hangs, wherever: the whole job ends and says who and where."""
 
+import concurrent.futures
+
 import harness
 from fault_case import HANG_TIMEOUT, HOST, FaultTestCase
 
@@ -17,6 +19,24 @@ class Hangs(FaultTestCase):
         self.assertNotEqual(result.returncode, 0)
         self.assertIn(f"[rank 1] watchdog on {HOST}: rank 0 ({HOST}) stands still", result.stderr)
         self.assertIn("in phase step, step 2", result.stderr)
+
+    def test_eval_and_predict_are_watched_too(self):
+        self.train(2, "trained", "--epochs", 1)
+        cases = (("eval", "setup"), ("eval", "evaluate"), ("predict", "evaluate"),
+                 ("predict", "finish"))
+
+        def run(case):
+            name, phase = case
+            return harness.run(2, "--checkpoint", self.directory / "trained", "--hang_timeout",
+                               HANG_TIMEOUT, "--fault", f"rank=1,phase={phase},kind=stall",
+                               name=name, cwd=self.directory)
+
+        with concurrent.futures.ThreadPoolExecutor(len(cases)) as pool:
+            results = list(pool.map(run, cases))
+        for (name, phase), result in zip(cases, results):
+            with self.subTest(name=name, phase=phase):
+                self.assertNotEqual(result.returncode, 0)
+                self.assertIn(f"rank 1 ({HOST}) stands still in phase {phase}", result.stderr)
 
 
 if __name__ == "__main__":

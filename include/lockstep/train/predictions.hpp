@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "lockstep/base/shares.hpp"
+#include "lockstep/control/heartbeat.hpp"
 #include "lockstep/data/dataset.hpp"
 #include "lockstep/data/loader.hpp"
 #include "lockstep/io/array_file.hpp"
@@ -21,12 +22,17 @@ struct Predictions {
   std::vector<std::int64_t> labels;     ///< samples: the data set's
 };
 
+/// What predict_rows() asks for before each batch; either may be empty.
+struct PredictionHooks {
+  std::function<OwnWork()> own_work = {};  ///< marks what the batch takes
+  std::function<bool()> stop = {};         ///< whether the rest is left out
+};
+
 /// Predictions of the samples in `rows`, in evaluation mode, without gradients, `batch_size` at a
-/// time, which lie in `memory`. `stop` is asked before each batch whether the rest is left out; it
-/// may be empty. Throws Error where a sample cannot be read. Not collective.
+/// time, which lie in `memory`. Throws Error where a sample cannot be read. Not collective.
 Predictions predict_rows(Model& model, const Precision& precision, const Dataset& dataset,
                          const Share& rows, std::int64_t batch_size, const LoaderOptions& options,
-                         const std::function<bool()>& stop = {}, const BatchMemory& memory = {});
+                         const PredictionHooks& hooks = {}, const BatchMemory& memory = {});
 
 /// format="lockstep.predictions".
 FileFormat predictions_format();
