@@ -18,10 +18,12 @@ find_package(CUDAToolkit QUIET)
 if(NOT CUDAToolkit_FOUND)
   set(cuda_missing "no CUDA toolkit was found (nvcc on PATH, or CUDAToolkit_ROOT)")
 else()
-  set(toolkit ${CUDAToolkit_LIBRARY_ROOT} ${CUDAToolkit_TARGET_DIR} ${CUDAToolkit_LIBRARY_DIR}/..)
+  # NCCL as the wheels of Python's torch bring it lies beside LibTorch, without the name to link by.
+  set(toolkit ${CUDAToolkit_LIBRARY_ROOT} ${CUDAToolkit_TARGET_DIR} ${CUDAToolkit_LIBRARY_DIR}/..
+      ${LOCKSTEP_TORCH_ROOT}/../nvidia/nccl)
   find_path(NCCL_INCLUDE_DIR nccl.h HINTS ${NCCL_ROOT} $ENV{NCCL_ROOT} ${toolkit}
             PATH_SUFFIXES include)
-  find_library(NCCL_LIBRARY nccl HINTS ${NCCL_ROOT} $ENV{NCCL_ROOT} ${toolkit}
+  find_library(NCCL_LIBRARY NAMES nccl libnccl.so.2 HINTS ${NCCL_ROOT} $ENV{NCCL_ROOT} ${toolkit}
                PATH_SUFFIXES lib64 lib)
   if(NOT NCCL_LIBRARY OR NOT EXISTS "${NCCL_INCLUDE_DIR}/nccl.h")
     set(cuda_missing "no NCCL was found beside the CUDA toolkit ${CUDAToolkit_VERSION} (NCCL_ROOT)")
@@ -32,6 +34,16 @@ else()
     if(nccl_version VERSION_LESS oldest_nccl)
       set(cuda_missing "the NCCL ${nccl_version} found (${NCCL_INCLUDE_DIR}) is older than ${oldest_nccl}")
     endif()
+  endif()
+endif()
+
+# Two CUDA runtimes in one process do not see each other's memory and streams.
+if(LOCKSTEP_TORCH AND EXISTS ${LOCKSTEP_TORCH_ROOT}/lib/libc10_cuda.so AND NOT cuda_missing)
+  file(STRINGS ${LOCKSTEP_TORCH_ROOT}/lib/libc10_cuda.so torch_runtime
+       REGEX "libcudart\\.so\\.[0-9]+" LIMIT_COUNT 1)
+  string(REGEX REPLACE ".*libcudart\\.so\\.([0-9]+).*" "\\1" torch_cuda "${torch_runtime}")
+  if(torch_cuda AND NOT torch_cuda EQUAL CUDAToolkit_VERSION_MAJOR)
+    set(cuda_missing "the toolkit is CUDA ${CUDAToolkit_VERSION}, but LibTorch is one for CUDA ${torch_cuda}")
   endif()
 endif()
 

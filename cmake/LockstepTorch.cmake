@@ -4,8 +4,9 @@
 # which a CPU node has no reason to have, and it adds libtorch_cuda to every link, which costs each
 # rank 300 MB. Where the headers and libraries lie is taken, in this order, from
 #   Torch_DIR           <libtorch>/share/cmake/Torch
-#   CMAKE_PREFIX_PATH   <libtorch>
+#   CMAKE_PREFIX_PATH   <libtorch>, or <libtorch>/share/cmake as torch.utils.cmake_prefix_path is
 #   the cache           filled by slurm/setup.sh, shared by all checkouts of one user
+# One that is named now is taken, also where a build folder remembers another.
 set(cache_home $ENV{XDG_CACHE_HOME})
 if(NOT cache_home)
   set(cache_home $ENV{HOME}/.cache)
@@ -15,18 +16,25 @@ if(NOT LOCKSTEP_CACHE_DIR)
   set(LOCKSTEP_CACHE_DIR ${cache_home}/lockstep)
 endif()
 
-set(torch_hints)
+set(named_torches)
 if(NOT Torch_DIR AND DEFINED ENV{Torch_DIR})
   set(Torch_DIR $ENV{Torch_DIR})
 endif()
 if(Torch_DIR)
-  list(APPEND torch_hints ${Torch_DIR}/../../..)
+  list(APPEND named_torches ${Torch_DIR}/../../..)
 endif()
-list(APPEND torch_hints ${CMAKE_PREFIX_PATH})
 string(REPLACE ":" ";" prefix_path "$ENV{CMAKE_PREFIX_PATH}")
-list(APPEND torch_hints ${prefix_path} ${LOCKSTEP_CACHE_DIR}/libtorch-2.11.0/torch)
+foreach(prefix IN LISTS CMAKE_PREFIX_PATH prefix_path)
+  list(APPEND named_torches ${prefix} ${prefix}/../..)
+endforeach()
 
-find_path(LOCKSTEP_TORCH_ROOT include/ATen/core/Tensor.h HINTS ${torch_hints} NO_DEFAULT_PATH)
+find_path(named_torch include/ATen/core/Tensor.h HINTS ${named_torches} NO_DEFAULT_PATH NO_CACHE)
+if(named_torch)
+  get_filename_component(named_torch ${named_torch} ABSOLUTE)
+  set(LOCKSTEP_TORCH_ROOT ${named_torch} CACHE PATH "LibTorch" FORCE)
+endif()
+find_path(LOCKSTEP_TORCH_ROOT include/ATen/core/Tensor.h
+          HINTS ${LOCKSTEP_CACHE_DIR}/libtorch-2.11.0/torch NO_DEFAULT_PATH)
 if(NOT LOCKSTEP_TORCH_ROOT)
   message(FATAL_ERROR
     "No LibTorch found. Either run `bash slurm/setup.sh`, which downloads one into "

@@ -122,6 +122,8 @@ named_libtorch() {
   local candidates candidate
   IFS=':;' read -ra candidates <<<"${Torch_DIR:+$Torch_DIR/../../..}:${CMAKE_PREFIX_PATH:-}"
   for candidate in "${candidates[@]}"; do
+    [ -d "$candidate" ] || continue
+    case $candidate in */share/cmake | */share/cmake/) candidate=$candidate/../.. ;; esac
     if [ -f "$candidate/include/ATen/core/Tensor.h" ]; then (cd "$candidate" && pwd) && return; fi
   done
   return 1

@@ -39,7 +39,8 @@ std::string by_rank(Communicator& world, const std::string& text) {
 struct Sight {
   std::int64_t least = 0;  ///< GPUs a rank sees
   std::int64_t most = 0;
-  std::string text;  ///< which, and why these, for the log
+  std::string text;     ///< which, and why these, for the log
+  bool hidden = false;  ///< some rank is told by CUDA_VISIBLE_DEVICES which it may see
 };
 
 /// Collective.
@@ -49,6 +50,8 @@ Sight look_for_gpus(const CommandContext& context, const Topology& topology) {
   Sight sight;
   sight.least = all_reduce_value(world, std::int64_t{gpus.count}, ReduceOp::min, "GPUs in sight");
   sight.most = all_reduce_value(world, std::int64_t{gpus.count}, ReduceOp::max, "GPUs in sight");
+  const std::int64_t told = context.environment.contains("CUDA_VISIBLE_DEVICES") ? 1 : 0;
+  sight.hidden = all_reduce_value(world, told, ReduceOp::max, "GPUs in sight") != 0;
   sight.text = by_rank(world, device_text(gpus, topology.local_rank, topology.local_size));
   return sight;
 }
@@ -57,7 +60,10 @@ Sight look_for_gpus(const CommandContext& context, const Topology& topology) {
 std::string obstacle(const CommandContext& context, const Sight& sight) {
   const std::string shortcoming =
       broadcast_text(context.session.world(), context.gpus.shortcoming(), 0, "GPUs of the program");
-  if (sight.most == 0) return "no rank sees a GPU";
+  if (sight.most == 0) {
+    return std::string("no rank sees a GPU") +
+           (sight.hidden ? fmt::format(" ({})", sight.text) : "");
+  }
   const std::string reason = shortcoming.empty() ? "not every rank sees a GPU" : shortcoming;
   if (sight.least > 0 && shortcoming.empty()) return {};
   return reason + "; those in sight stay idle (" + sight.text + ")";
@@ -92,7 +98,8 @@ std::shared_ptr<GpuAccess> gpus_by_options(const CommandContext& context,
       if (!asked) return;
       throw UsageError(
           "compute on GPUs, as device asks", reason,
-          "as many GPUs a node as tasks (srun --gpus-per-node), a build with the CUDA toolkit and "
+          "as many GPUs a node as tasks (srun --gpus-per-node), CUDA_VISIBLE_DEVICES without what "
+          "hides them, a build with the CUDA toolkit and "
           "NCCL (-DLOCKSTEP_CUDA=ON), or --device cpu");
     });
     compute.reason = "CPU, since " + reason;
@@ -131,7 +138,9 @@ Compute choose_compute(const CommandContext& context, const TrainOptions& option
   if (!compute.gpu) return compute;
   const CudaApi& cuda = compute.gpu->api.cuda;
   compute.index = agreed(world, [&] {
-    return *choose_device(count_gpus(cuda), topology.local_rank, topology.local_size);
+    const int in_sight = count_gpus(cuda);
+    compute.warning = idle_gpus_text(in_sight, topology.local_size);
+    return *choose_device(in_sight, topology.local_rank, topology.local_size);
   });
   compute.properties = claim_gpu(cuda, compute.index, world);
   refuse_mixed_kinds(world, compute.properties.name);

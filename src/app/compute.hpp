@@ -24,6 +24,7 @@ struct Compute {
   GpuProperties properties;        ///< of the GPU
   std::shared_ptr<void> ranges;    ///< shows ProfileRanges on the GPU's timeline
   std::string reason;              ///< for the log; the same on all ranks
+  std::string warning{};           ///< of this rank's; empty where there is none
 
   bool on_gpu() const { return gpu != nullptr; }
 };

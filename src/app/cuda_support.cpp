@@ -40,7 +40,9 @@ GpuSupport cuda_support() {
   return {.shortcoming = []() -> std::string {
             std::error_code unknown;
             if (std::filesystem::exists(gpu_library_beside(own_program()), unknown)) return {};
-            return "this program was built without CUDA";
+            return "this program was built without CUDA, or " +
+                   gpu_library_beside(own_program()).filename().string() +
+                   " was not copied along with it";
           },
           .load =
               [](Communicator&) {

@@ -118,6 +118,7 @@ Job join_job(const CommandContext& context, const TrainOptions& options) {
   job.topology = context.session.topology();
   job.scheduler = slurm.job_text();
   job.compute = choose_compute(context, options, job.topology);
+  warn_for_all(world, context.log, job.topology.host, job.compute.warning);
   const ThreadChoice choice =
       threads_per_rank(cpu_share(world, job.topology, slurm), options.threads);
   warn_for_all(world, context.log, job.topology.host, choice.warning);

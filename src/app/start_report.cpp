@@ -54,9 +54,13 @@ void report_start(const Job& job, const std::string& backend, const RunSettings&
   log.info("images: " + setup.transform.description());
   log.info("model: " + counted(parameters, "parameter"));
   const Precision& precision = setup.precision.precision;
-  const std::string convolutions = setup.replica->model().convolutions(
-      precision.autocast ? precision.autocast_dtype : precision.parameters);
-  if (!convolutions.empty() && !job.compute.on_gpu()) log.info("convolutions: " + convolutions);
+  if (!job.compute.on_gpu()) {
+    const std::string convolutions = setup.replica->model().convolutions(
+        precision.autocast ? precision.autocast_dtype : precision.parameters);
+    if (!convolutions.empty()) log.info("convolutions: " + convolutions);
+  } else {
+    log.info("convolutions: cuDNN's, whatever the setting conv_algorithm, which is for CPUs");
+  }
   log.info("global batch: " + batch_text(settings.batch, setup.plan, topology.world_size));
   log.info(
       fmt::format("length: {} of {}", counted(settings.train.epochs, "epoch"),

@@ -108,6 +108,7 @@ Fault parse_fault(std::string_view text) {
   if (*kind == FaultKind::nan && *phase != Phase::step) {
     refuse(text, "kind nan is one of phase step");
   }
+  if (*phase == Phase::setup && fault.step > 0) refuse(text, "phase setup is before any step");
   fault.phase = *phase;
   fault.kind = *kind;
   return fault;

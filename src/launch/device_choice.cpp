@@ -66,6 +66,13 @@ std::optional<int> choose_device(int visible_gpus, int local_rank, int local_siz
                        "(--gpus-per-node)");
 }
 
+std::string idle_gpus_text(int visible_gpus, int local_size) {
+  if (visible_gpus <= std::max(1, local_size)) return {};
+  return std::to_string(visible_gpus - local_size) + " of the " + std::to_string(visible_gpus) +
+         " GPUs in sight stay idle, since this node has " + counted(local_size, "rank") +
+         " and each takes one (sbatch --ntasks-per-node)";
+}
+
 std::string device_text(const VisibleGpus& gpus, int local_rank, int local_size) {
   try {
     const std::optional<int> index = choose_device(gpus.count, local_rank, local_size);

@@ -113,6 +113,30 @@ class Configure(unittest.TestCase):
                             f"-DNCCL_LIBRARY={nccl}/libnccl.so", "-DLOCKSTEP_TORCH=OFF",
                             texts=["NCCL 2.17.1", "older than 2.18"])
 
+    def torch(self, path, runtime):
+        """What CMake takes for a LibTorch for CUDA, up to where it is linked with."""
+        self.file(f"{path}/include/ATen/core/Tensor.h", "")
+        self.file(f"{path}/include/torch/headeronly/version.h",
+                  "#define TORCH_VERSION_MAJOR 2\n#define TORCH_VERSION_MINOR 11\n"
+                  "#define TORCH_VERSION_PATCH 0\n")
+        self.file(f"{path}/lib/libc10_cuda.so", f"what it needs: {runtime}\n")
+        return self.directory / path
+
+    def test_a_toolkit_of_another_cuda_than_libtorch(self):
+        self.file("nccl/nccl.h", "#define NCCL_MAJOR 2\n#define NCCL_MINOR 28\n#define NCCL_PATCH 9\n")
+        nccl = self.directory / "nccl"
+        torch = self.torch("torch", "libcudart.so.12")
+        self.assert_refused("-DLOCKSTEP_CUDA=ON", self.toolkit(), f"-DNCCL_INCLUDE_DIR={nccl}",
+                            f"-DNCCL_LIBRARY={nccl}/libnccl.so", f"-DCMAKE_PREFIX_PATH={torch}",
+                            texts=["the toolkit is CUDA 13.0.1, but LibTorch is one for CUDA 12"])
+
+    def test_a_libtorch_is_found_as_it_says_itself_and_another_one_replaces_it(self):
+        for path in ("first", "second"):
+            torch = self.torch(path, "libcudart.so.13")
+            (torch / "share/cmake").mkdir(parents=True)
+            done = self.configure("-DLOCKSTEP_CUDA=OFF", CMAKE_PREFIX_PATH=f"{torch}/share/cmake")
+            self.assertIn(f"LibTorch 2.11.0: {torch}\n", done.stdout)
+
     def test_a_choice_that_is_none(self):
         self.assert_refused("-DLOCKSTEP_CUDA=maybe", "-DLOCKSTEP_TORCH=OFF",
                             texts=["LOCKSTEP_CUDA is maybe", "AUTO, ON or OFF"])

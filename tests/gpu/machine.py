@@ -26,7 +26,9 @@ def torch_of(python, seconds):
     """Version and library directories of `python`'s torch: those of what it really has loaded."""
     printed = run([python, "-c", LOADED], seconds)
     if printed.returncode != 0:
-        raise Failed(f"{python} does not load torch: {printed.stderr.strip()[-300:]}")
+        lines = printed.stderr.strip().splitlines() or ["it says nothing"]
+        raise Failed(f"{python} does not load torch ({lines[-1][-300:]}); name one that does by "
+                     "LOCKSTEP_GPU_PYTHON")
     return json.loads(printed.stdout)
 
 
@@ -127,6 +129,9 @@ def run(command, seconds, environment=None, cwd=None):
             out, err = "", "(and something it started still runs)"
         raise Failed(f"{os.path.basename(command[0])} was ended after {seconds:.0f} s: "
                      f"{(err.strip() or out.strip())[-300:]}") from why
+    except BaseException:  # Ctrl-C, SIGTERM
+        end(process)
+        raise
     return subprocess.CompletedProcess(command, process.returncode, out, err)
 
 

@@ -12,6 +12,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../../slurm/common.sh"
 
 case ${1:-} in
   -h | --help) usage && exit ;;
+  -*) fail "tests/gpu/pack.sh does not know $1." "$(usage)" ;;
 esac
 build=${1:-$root/build/release}
 target=${2:-$root/build/gpu-pack.tar.gz}
@@ -19,6 +20,14 @@ target=${2:-$root/build/gpu-pack.tar.gz}
   "Build it: cmake --preset release && cmake --build --preset release"
 [ -f "$build/liblockstep_cuda.so" ] || fail "$build/liblockstep_cuda.so is not there." \
   "Configure with -DLOCKSTEP_CUDA=ON, where there are the CUDA toolkit and NCCL, and build."
+[ -f "$build/CMakeCache.txt" ] || fail "$build is no build folder: it has no CMakeCache.txt." \
+  "The pack has to know which LibTorch the programs were linked with."
+case $target in
+  *.tar.gz) ;;
+  *) if [ -e "$target" ] && [ ! -f "$target/manifest.json" ]; then
+    fail "$target is there, and it is no pack." "Name one that is to be made, or replaced."
+  fi ;;
+esac
 build=$(cd "$build" && pwd)
 
 work=$(mktemp -d)

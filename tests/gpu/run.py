@@ -5,6 +5,7 @@ import os
 import pathlib
 import platform
 import shutil
+import signal
 import sys
 import tempfile
 
@@ -154,6 +155,9 @@ class Run:
 
 def main():
     args = arguments()
+    # What a job's time limit or `timeout` sends: programs are ended and folders removed as after Ctrl-C.
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    args.pack, args.output = args.pack.absolute(), args.output.absolute()
     os.chdir(ROOT)  # inputs/digits.ini names its data from there
     args.output.mkdir(parents=True, exist_ok=True)
     everything = Run(args)

@@ -387,6 +387,11 @@ TORCH_LIBRARY_IMPL(_, PrivateUse1, library) {
   library.fallback(on_the_cpu());
 }
 
+// Autocast has no effect: operations compute in what they are given.
+TORCH_LIBRARY_IMPL(_, AutocastPrivateUse1, library) {
+  library.fallback(torch::CppFunction::makeFallthrough());
+}
+
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
   library.impl("empty.memory_format", &make_empty);
   library.impl("empty_strided", &make_empty_strided);

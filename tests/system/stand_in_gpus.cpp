@@ -54,6 +54,9 @@ std::shared_ptr<GpuAccess> load(Communicator& world) {
     own->gpu().devices.front().name += " of rank " + std::to_string(world.rank());
   }
   if (environment.contains("STAND_IN_SHARED")) own->gpu().devices.front().uuid = {};
+  if (environment.contains("STAND_IN_IDLE")) {
+    own->gpu().devices.resize(3, own->gpu().devices.front());
+  }
   if (environment.contains("STAND_IN_BLIND")) own->gpu().devices.clear();
   const lockstep::GpuApi& api = own->gpu().api();
   return std::make_shared<GpuAccess>(

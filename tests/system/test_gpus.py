@@ -154,9 +154,19 @@ class Gpus(harness.RunTestCase):
             self.assertEqual(int(seen[name]), steps, name)
         self.assertEqual(int(seen["wait for data"]), steps + 2)  # each epoch finds that it is over
 
+    def test_gpus_without_a_rank_are_named(self):
+        result = self.on_gpus(1, "run", "--epochs", 1, STAND_IN_IDLE="1")
+        self.assertIn("2 of the 3 GPUs in sight stay idle", result.stdout + result.stderr)
+        self.assertIn("--ntasks-per-node", result.stdout + result.stderr)
+
+    def test_settings_for_autocast_and_of_cpus_do_no_harm(self):
+        result = self.on_gpus(1, "run", "--device", "cuda", "--epochs", 1, "--use_amp", "--amp_dtype",
+                              "bf16", "--conv_algorithm", "winograd")
+        self.assertIn("convolutions: cuDNN's, whatever the setting conv_algorithm", result.stdout)
+
     def test_a_gpu_that_is_not_there_is_refused(self):
         result = self.on_gpus(2, "run", *GPUS, expect=2, visible="")
-        self.assertIn("no rank sees a GPU", result.stderr)
+        self.assertIn("no rank sees a GPU (rank 0: no GPU (CUDA_VISIBLE_DEVICES=); rank 1", result.stderr)
         self.assertFalse((self.directory / "run").exists())
         nccl = self.train(1, "run", "--backend", "nccl", expect=2)
         self.assertIn("the ranks compute on CPUs", nccl.stderr)

@@ -28,6 +28,10 @@ VisibleGpus visible_gpus(const EnvironmentMap& environment,
 /// or more, rank r takes GPU r; with fewer, ranks would silently share, so that is a UsageError.
 std::optional<int> choose_device(int visible_gpus, int local_rank, int local_size);
 
+/// Where ranks see more GPUs than their node has ranks, so that some stay idle: that, in words;
+/// empty otherwise.
+std::string idle_gpus_text(int visible_gpus, int local_size);
+
 /// What choose_device() says, in words: "GPU 1 of 2 (CUDA_VISIBLE_DEVICES=0,1)", or why none.
 std::string device_text(const VisibleGpus& gpus, int local_rank, int local_size);
 

@@ -17,7 +17,9 @@ TEST(Explained, KeepsAnErrorsParts) {
 
 TEST(Explained, SaysWhatOtherExceptionsSay) {
   EXPECT_STREQ(explained(std::runtime_error("broken")).what(), "broken");
-  EXPECT_STREQ(explained(std::bad_alloc()).what(), "out of memory: std::bad_alloc");
+  const Error no_memory = explained(std::bad_alloc());
+  EXPECT_EQ(no_memory.attempted(), "out of memory");
+  EXPECT_NE(no_memory.remedy().find("a lower batch_size"), std::string::npos);
 }
 
 TEST(Explained, AsksWhoKnowsBetter) {

@@ -38,6 +38,7 @@ TEST(Fault, OfWhatIsWrongIsSaidWhat) {
   EXPECT_THAT(refusal("kind=throw,when=now"), HasSubstr("'when=now'"));
   EXPECT_THAT(refusal("kind=throw"), HasSubstr("phase and kind must be given"));
   EXPECT_THAT(refusal("kind=nan,phase=load"), HasSubstr("nan is one of phase step"));
+  EXPECT_THAT(refusal("kind=throw,phase=setup,step=1"), HasSubstr("before any step"));
 }
 
 TEST(FaultInjector, StrikesOnceOnItsRankInItsPhaseFromItsStepOn) {

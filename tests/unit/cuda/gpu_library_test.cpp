@@ -41,13 +41,24 @@ TEST(GpuLibrary, AMissingOneIsAnErrorThatSaysHowToBuildIt) {
                     HasSubstr("-DLOCKSTEP_CUDA=ON"), HasSubstr("use the CPU")));
 }
 
-TEST(GpuLibrary, OneThatCannotBeLoadedIsAnErrorWithTheLoadersText) {
+TEST(GpuLibrary, OneThatIsNoLibraryIsAnError) {
   const auto path = std::filesystem::temp_directory_path() /
                     ("lockstep_no_library_" + std::to_string(getpid()) + ".so");
   std::ofstream(path) << "this is no library";
   EXPECT_THAT(error_of_loading(path),
-              AllOf(HasSubstr("too short"), HasSubstr("module load cuda nccl"),
-                    HasSubstr("LD_LIBRARY_PATH")));
+              AllOf(HasSubstr("no library, or not all of one"), HasSubstr("use the CPU")));
+  std::filesystem::remove(path);
+}
+
+TEST(GpuLibrary, OneThatWasBrokenOffIsAnErrorAtAnyLength) {
+  const auto path = std::filesystem::temp_directory_path() /
+                    ("lockstep_half_library_" + std::to_string(getpid()) + ".so");
+  std::filesystem::copy_file(other_build, path);
+  const auto whole = static_cast<std::int64_t>(std::filesystem::file_size(path));
+  for (const std::int64_t length : {whole - 1, whole / 2, std::int64_t{64}, std::int64_t{0}}) {
+    std::filesystem::resize_file(path, static_cast<std::uintmax_t>(length));
+    EXPECT_THAT(error_of_loading(path), HasSubstr("not all of one")) << length;
+  }
   std::filesystem::remove(path);
 }
 

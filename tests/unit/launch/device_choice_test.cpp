@@ -38,6 +38,14 @@ TEST(ChooseDevice, FollowsTheTable) {
   }
 }
 
+TEST(IdleGpus, AreNamedWhereANodeHasFewerRanks) {
+  EXPECT_THAT(idle_gpus_text(4, 1), AllOf(HasSubstr("3 of the 4 GPUs"), HasSubstr("1 rank and")));
+  EXPECT_THAT(idle_gpus_text(8, 2), AllOf(HasSubstr("6 of the 8 GPUs"), HasSubstr("2 ranks and")));
+  // The only one in sight may be one of several, of which others see theirs.
+  for (const int ranks : {1, 4}) EXPECT_EQ(idle_gpus_text(1, ranks), "");
+  EXPECT_EQ(idle_gpus_text(4, 4), "");
+}
+
 TEST(ChooseDevice, RefusesToShareGpusAndNamesTheNumbers) {
   try {
     choose_device(2, 0, 3);
