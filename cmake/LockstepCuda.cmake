@@ -23,7 +23,7 @@ else()
       ${LOCKSTEP_TORCH_ROOT}/../nvidia/nccl)
   find_path(NCCL_INCLUDE_DIR nccl.h HINTS ${NCCL_ROOT} $ENV{NCCL_ROOT} ${toolkit}
             PATH_SUFFIXES include)
-  find_library(NCCL_LIBRARY NAMES nccl libnccl.so.2 HINTS ${NCCL_ROOT} $ENV{NCCL_ROOT} ${toolkit}
+  find_library(NCCL_LIBRARY NAMES nccl libnccl.so.2 NAMES_PER_DIR HINTS ${NCCL_ROOT} $ENV{NCCL_ROOT} ${toolkit}
                PATH_SUFFIXES lib64 lib)
   if(NOT NCCL_LIBRARY OR NOT EXISTS "${NCCL_INCLUDE_DIR}/nccl.h")
     set(cuda_missing "no NCCL was found beside the CUDA toolkit ${CUDAToolkit_VERSION} (NCCL_ROOT)")
