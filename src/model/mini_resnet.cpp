@@ -52,7 +52,7 @@ class MiniResNet : public Model {
  public:
   MiniResNet(const ImageClassifierShape& shape, std::int64_t width, const NormFactory& norm,
              at::Generator generator, ConvAlgorithm algorithm)
-      : winograd_(algorithm == ConvAlgorithm::winograd ? make_winograd() : nullptr) {
+      : winograd_(make_winograd(algorithm)), asked_for_(algorithm == ConvAlgorithm::winograd) {
     NetworkBuild build{tensors_, generator, winograd_};
     conv_.emplace(build, "conv1", shape.in_channels, width, 3, 1);
     norm_ = norm(tensors_, "norm1", width);
@@ -81,6 +81,7 @@ class MiniResNet : public Model {
     if (!winograd_) return "LibTorch's";
     if (dtype == DType::float32 && winograd_->float32) return winograd_text(*winograd_->float32);
     if (dtype == DType::bfloat16 && winograd_->bfloat16) return winograd_text(*winograd_->bfloat16);
+    if (!asked_for_) return "LibTorch's";
     return "LibTorch's, since there is no Winograd's in " + std::string(name_of(dtype)) +
            " for this processor";
   }
@@ -88,6 +89,7 @@ class MiniResNet : public Model {
  private:
   NetworkTensors tensors_;
   std::shared_ptr<WinogradConvs> winograd_;
+  bool asked_for_;  // Winograd's
   std::optional<Conv2d> conv_;
   std::unique_ptr<Norm> norm_;
   std::vector<BasicBlock> blocks_;
@@ -113,15 +115,17 @@ FieldTable MiniResNetBuilder::fields() {
             {"batch", "group"}),
       field("conv_algorithm", conv_algorithm_,
             "3x3 convolutions: direct, LibTorch's; winograd, faster where the processor can, but "
-            "with other rounding; auto is direct",
+            "with other rounding; auto: winograd in float32, else direct",
             {"auto", "direct", "winograd"})};
 }
 
 std::unique_ptr<Model> MiniResNetBuilder::build(const ImageClassifierShape& shape,
                                                 std::uint64_t seed) const {
-  return make_mini_resnet(
-      shape, width_, norm_ == "batch" ? batch_norm() : group_norm(), seed,
-      conv_algorithm_ == "winograd" ? ConvAlgorithm::winograd : ConvAlgorithm::direct);
+  const ConvAlgorithm algorithm = conv_algorithm_ == "winograd" ? ConvAlgorithm::winograd
+                                  : conv_algorithm_ == "direct" ? ConvAlgorithm::direct
+                                                                : ConvAlgorithm::automatic;
+  return make_mini_resnet(shape, width_, norm_ == "batch" ? batch_norm() : group_norm(), seed,
+                          algorithm);
 }
 
 }  // namespace lockstep

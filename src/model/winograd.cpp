@@ -139,10 +139,11 @@ std::unique_ptr<WinogradConv<Image>> make_conv() {
 
 }  // namespace
 
-std::shared_ptr<WinogradConvs> make_winograd() {
+std::shared_ptr<WinogradConvs> make_winograd(ConvAlgorithm algorithm) {
+  if (algorithm == ConvAlgorithm::direct) return nullptr;
   auto convs = std::make_shared<WinogradConvs>();
   convs->float32 = make_conv<float>();
-  convs->bfloat16 = make_conv<BFloat16>();
+  if (algorithm == ConvAlgorithm::winograd) convs->bfloat16 = make_conv<BFloat16>();
   return convs;
 }
 

@@ -5,16 +5,19 @@
 #include <ATen/core/Tensor.h>
 
 #include "lockstep/kernels/winograd_conv.hpp"
+#include "lockstep/model/conv_algorithm.hpp"
 
 namespace lockstep {
 
-/// The convolutions of one network, with their workspaces; null where the CPU has no kernels.
+/// The convolutions of one network, with their workspaces; null where the CPU has no kernels or
+/// they are not to be used.
 struct WinogradConvs {
   std::unique_ptr<WinogradConv<float>> float32;
   std::unique_ptr<WinogradConv<BFloat16>> bfloat16;
 };
 
-std::shared_ptr<WinogradConvs> make_winograd();
+/// Null for ConvAlgorithm::direct.
+std::shared_ptr<WinogradConvs> make_winograd(ConvAlgorithm algorithm = ConvAlgorithm::winograd);
 
 /// Whether winograd_conv2d() can compute this in the dtype in which LibTorch would: that of
 /// autocast where it is on, else that of `x`. `weight` is float32.

@@ -4,15 +4,11 @@
 #include <memory>
 #include <string>
 
+#include "lockstep/model/conv_algorithm.hpp"
 #include "lockstep/model/model.hpp"
 #include "lockstep/model/norm.hpp"
 
 namespace lockstep {
-
-/// How 3x3 convolutions of stride 1 are computed: by LibTorch, or by Winograd's algorithm where it
-/// fits: in float32, or bfloat16 autocast, on a CPU that has the instructions, with 32 channels or
-/// more. That rounds otherwise.
-enum class ConvAlgorithm { direct, winograd };
 
 /// A residual network for small images (He et al., 2015, section 4.2, with wider and fewer stages):
 /// a 3x3 stem of `width` channels, three stages of two basic blocks with width, 2 width and 4 width
@@ -24,7 +20,7 @@ std::unique_ptr<Model> make_mini_resnet(const ImageClassifierShape& shape, std::
                                         ConvAlgorithm algorithm = ConvAlgorithm::direct);
 
 /// Fields: `width` (64: 2,777,674 parameters for 3 channels and 10 classes) and `norm` (batch or
-/// group), `conv_algorithm` (auto, direct or winograd; auto is direct).
+/// group), `conv_algorithm` (auto, direct or winograd).
 class MiniResNetBuilder : public ModelBuilder {
  public:
   FieldTable fields() override;

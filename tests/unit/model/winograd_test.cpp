@@ -163,6 +163,11 @@ TEST(MiniResNet, SaysHowItConvolvesAndWhy) {
   const auto convs = make_winograd();
   EXPECT_EQ(text(ConvAlgorithm::winograd, DType::float32).starts_with("Winograd's F(4x4, 3x3) by"),
             convs->float32 != nullptr);
+  EXPECT_EQ(text(ConvAlgorithm::automatic, DType::float32),
+            convs->float32 ? text(ConvAlgorithm::winograd, DType::float32) : "LibTorch's");
+  for (const DType dtype : {DType::float64, DType::bfloat16}) {
+    EXPECT_EQ(text(ConvAlgorithm::automatic, dtype), "LibTorch's") << name_of(dtype);
+  }
   EXPECT_EQ(text(ConvAlgorithm::winograd, DType::bfloat16).starts_with("Winograd's F(2x2, 3x3) by"),
             convs->bfloat16 != nullptr);
 }
