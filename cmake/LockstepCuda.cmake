@@ -40,8 +40,8 @@ endif()
 # Two CUDA runtimes in one process do not see each other's memory and streams.
 if(LOCKSTEP_TORCH AND EXISTS ${LOCKSTEP_TORCH_ROOT}/lib/libc10_cuda.so AND NOT cuda_missing)
   file(STRINGS ${LOCKSTEP_TORCH_ROOT}/lib/libc10_cuda.so torch_runtime
-       REGEX "libcudart\\.so\\.[0-9]+" LIMIT_COUNT 1)
-  string(REGEX REPLACE ".*libcudart\\.so\\.([0-9]+).*" "\\1" torch_cuda "${torch_runtime}")
+       REGEX "libcudart[^ ]*\\.so\\.[0-9]+" LIMIT_COUNT 1)
+  string(REGEX REPLACE ".*libcudart[^ ]*\\.so\\.([0-9]+).*" "\\1" torch_cuda "${torch_runtime}")
   if(torch_cuda AND NOT torch_cuda EQUAL CUDAToolkit_VERSION_MAJOR)
     set(cuda_missing "the toolkit is CUDA ${CUDAToolkit_VERSION}, but LibTorch is one for CUDA ${torch_cuda}")
   endif()
@@ -50,7 +50,8 @@ endif()
 if(cuda_missing AND cuda_choice STREQUAL ON)
   message(FATAL_ERROR
     "LOCKSTEP_CUDA=ON, but ${cuda_missing}.\n"
-    "Install the CUDA toolkit and NCCL >= ${oldest_nccl} (clusters: module load cuda nccl), or set "
+    "Install the CUDA toolkit, of the major version that LibTorch is for, and NCCL >= ${oldest_nccl} "
+    "(clusters: module load cuda nccl), or set "
     "LOCKSTEP_CUDA=OFF to build for CPUs alone.")
 endif()
 if(cuda_missing)

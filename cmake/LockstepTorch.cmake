@@ -31,6 +31,11 @@ endforeach()
 find_path(named_torch include/ATen/core/Tensor.h HINTS ${named_torches} NO_DEFAULT_PATH NO_CACHE)
 if(named_torch)
   get_filename_component(named_torch ${named_torch} ABSOLUTE)
+  if(LOCKSTEP_TORCH_ROOT AND NOT named_torch STREQUAL LOCKSTEP_TORCH_ROOT)
+    # NCCL may have been the one beside the LibTorch before.
+    unset(NCCL_INCLUDE_DIR CACHE)
+    unset(NCCL_LIBRARY CACHE)
+  endif()
   set(LOCKSTEP_TORCH_ROOT ${named_torch} CACHE PATH "LibTorch" FORCE)
 endif()
 find_path(LOCKSTEP_TORCH_ROOT include/ATen/core/Tensor.h

@@ -42,9 +42,10 @@ ExitCode eval_command(const CommandContext& context) {
   const ComputeBatchMemory memory(run.job.compute);
   const std::unique_ptr<Loader> loader =
       evaluation_loader(settings.run, *run.data.validation, run.job.topology, memory.get());
+  std::int64_t batches = 0;
   const Tally tally = evaluate(
                           *run.model, run.precision.precision, *loader, world,
-                          [&] { return guard.own_work(Phase::evaluate); },
+                          [&] { return guard.own_work(Phase::evaluate, ++batches); },
                           [&] { return context.stop.signal() != 0; })
                           .tally;
   guard.stage(Phase::finish);

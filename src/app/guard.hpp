@@ -27,10 +27,10 @@ struct Guard {
     heartbeat.joining(phase, 0);
   }
 
-  /// A piece of work that needs no other rank begins, and lasts as long as what is returned.
-  [[nodiscard]] OwnWork own_work(Phase phase) {
-    OwnWork work = heartbeat.own_work(phase, 0);
-    faults.at(phase, 0);
+  /// Step `step` of work that needs no other rank begins, and lasts as long as what is returned.
+  [[nodiscard]] OwnWork own_work(Phase phase, std::int64_t step) {
+    OwnWork work = heartbeat.own_work(phase, step);
+    faults.at(phase, step);
     return work;
   }
 };

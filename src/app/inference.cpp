@@ -91,6 +91,11 @@ std::string InferenceSettings::help_text() const {
 TrainedRun load_trained_run(const CommandContext& context, InferenceSettings& settings,
                             Files& files) {
   Communicator& world = context.session.world();
+  TrainedRun run;
+  // By settings that no checkpoint decides.
+  run.job = join_job(context, settings.run.train);
+  start_guard(context, settings.run.train, run.job);
+  context.guard.stage(Phase::setup);
   const OpenCheckpoint reader = agreed(
       world, [&] { return chosen_checkpoint(settings.checkpoint, world, files, context.log); });
   const std::vector<std::string> unknown = agreed(world, [&] {
@@ -102,11 +107,7 @@ TrainedRun load_trained_run(const CommandContext& context, InferenceSettings& se
   if (!unknown.empty() && world.rank() == 0) {
     context.log.warn(reader->path().string() + ": " + unknown_settings_text(*reader, unknown));
   }
-  TrainedRun run;
   run.checkpoint = reader->path();
-  run.job = join_job(context, settings.run.train);
-  start_guard(context, settings.run.train, run.job);
-  context.guard.stage(Phase::setup);
   set_arithmetic(settings.run.train, run.job.compute);
   run.data = agreed(world, [&] {
     return settings.run.dataset().build(files.io, *files.comm,

@@ -167,6 +167,12 @@ std::unique_ptr<Model> build_model(const RunSettings& settings, const Dataset& d
   }
 }
 
+std::string convolutions_of(const Model& model, const Precision& precision,
+                            const Compute& compute) {
+  if (compute.on_gpu()) return "cuDNN's, whatever the setting conv_algorithm, which is for CPUs";
+  return model.convolutions(precision.autocast ? precision.autocast_dtype : precision.parameters);
+}
+
 std::unique_ptr<Loader> evaluation_loader(const RunSettings& settings, const Dataset& dataset,
                                           const Topology& topology, const BatchMemory& memory) {
   const BatchPlan plan{.global_batch = settings.batch.batch_size * topology.world_size};

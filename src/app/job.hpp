@@ -45,6 +45,9 @@ ImageClassifierShape shape_of(const Dataset& dataset);
 std::unique_ptr<Model> build_model(const RunSettings& settings, const Dataset& dataset,
                                    const Precision& precision, c10::Device device);
 
+/// By what the model convolves with this precision, for the log.
+std::string convolutions_of(const Model& model, const Precision& precision, const Compute& compute);
+
 /// A loader that visits `dataset` once, in order: `batch_size` samples a rank at a time, in
 /// `memory`.
 std::unique_ptr<Loader> evaluation_loader(const RunSettings& settings, const Dataset& dataset,

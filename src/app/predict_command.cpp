@@ -80,16 +80,17 @@ ExitCode predict_command(const CommandContext& context) {
   const ComputeBatchMemory memory(run.job.compute);
   const std::int64_t batch_size = settings.inference.run.batch.batch_size;
   const auto share = [&](int rank) { return balanced_share(dataset->size(), rank, world.size()); };
+  std::int64_t batches_done = 0;
   const Predictions mine =
       predict_rows(*run.model, run.precision.precision, *dataset, share(world.rank()), batch_size,
                    settings.inference.run.loader,
-                   {.own_work = [&] { return guard.own_work(Phase::evaluate); },
+                   {.own_work = [&] { return guard.own_work(Phase::evaluate, ++batches_done); },
                     .stop = [&] { return context.stop.signal() != 0; }},
                    memory.get());
   // The watchdogs expect as many beats of all ranks, of which the first has the largest share.
-  const auto batches = [&](int rank) { return ceil_div(share(rank).count, batch_size); };
-  for (std::int64_t batch = batches(world.rank()); batch < batches(0); ++batch) {
-    static_cast<void>(guard.own_work(Phase::evaluate));
+  const std::int64_t most_batches = ceil_div(share(0).count, batch_size);
+  while (batches_done < most_batches) {
+    static_cast<void>(guard.own_work(Phase::evaluate, ++batches_done));
   }
   guard.stage(Phase::finish);
   end_if_interrupted(context, before_result);
@@ -102,7 +103,7 @@ ExitCode predict_command(const CommandContext& context) {
     return write_array_file(
         path, predictions_format(),
         {.arrays = arrays_of(mine, dataset->size()), .attributes = attributes, .groups = groups},
-        *files.comm);
+        *files.comm, {.moved = [&guard] { guard.heartbeat.io_moved(); }});
   });
   context.log.info(fmt::format("wrote {}: scores of {} samples of {} by {}", path.string(),
                                dataset->size(), dataset->name(), run.checkpoint.string()));

@@ -20,9 +20,12 @@ inline constexpr const char* provenance_version = "lockstep_version";
 inline constexpr const char* provenance_ranks = "world_size";
 /// How images were normalised: ImageTransform::normalization_text().
 inline constexpr const char* provenance_normalization = "normalization";
+/// By what the network convolves: convolutions_of().
+inline constexpr const char* provenance_convolutions = "convolutions";
 /// Those that a difference of makes sums be formed in another order.
 inline constexpr std::array bitwise_provenance{
-    provenance_ranks, "device",           "threads_per_rank", "nodes",
-    "precision",      "libtorch_version", "mpi_version",      provenance_version};
+    provenance_ranks, "device",           "threads_per_rank",
+    "nodes",          "precision",        "libtorch_version",
+    "mpi_version",    provenance_version, provenance_convolutions};
 
 }  // namespace lockstep

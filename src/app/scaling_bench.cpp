@@ -30,6 +30,7 @@ class StepWatch {
  public:
   StepWatch(const RunSettings& settings, const Job& job, TrainSetup& setup)
       : element_bytes_(setup.replica->parameters().gradients().element_size()),
+        tail_(setup.replica->parameters().tail().numel()),
         training_(settings, job, setup, nobody_, [this](const auto& event) { note(event); }) {
     training_.run(2);  // the first step is slower than others
   }
@@ -57,13 +58,16 @@ class StepWatch {
       now_.gradients.push_back(steady_seconds() - began_);
       return;
     }
-    const Bucket& bucket = training_.reducer().buckets()[static_cast<std::size_t>(event.index)];
-    now_.messages.push_back(
-        {.after_gradients = std::ssize(now_.gradients),
-         .bytes = static_cast<double>((bucket.end - bucket.begin) * element_bytes_)});
+    const std::vector<Bucket>& buckets = training_.reducer().buckets();
+    const Bucket& bucket = buckets[static_cast<std::size_t>(event.index)];
+    const bool last = event.index + 1 == std::ssize(buckets);
+    const std::int64_t elements = bucket.end - bucket.begin + (last ? tail_ : 0);
+    now_.messages.push_back({.after_gradients = std::ssize(now_.gradients),
+                             .bytes = static_cast<double>(elements * element_bytes_)});
   }
 
   std::int64_t element_bytes_;
+  std::int64_t tail_;  // elements that go with the last message
   SelfCommunicator nobody_;
   StepProfile now_;
   double began_ = 0.0;
@@ -75,7 +79,7 @@ StepProfile slowest(Communicator& world, StepProfile profile, std::int64_t gradi
   agreed(world, [&] {
     if (std::ssize(profile.gradients) == gradients) return;
     throw UsageError("profile a step", "a rank had no samples in it",
-                     "at least as many training samples as ranks");
+                     "a last global batch with samples for all, or --drop_last");
   });
   world.all_reduce(buffer_of(profile.gradients), ReduceOp::max, "profile of a step");
   profile.seconds = all_reduce_value(world, profile.seconds, ReduceOp::max, "profile of a step");
@@ -158,7 +162,7 @@ class ScalingFigures {
   void compare(const StepProfile& profile, const Link& link) {
     double bytes = 0.0;
     for (const GradientMessage& message : profile.messages) bytes += message.bytes;
-    memory_.resize(std::max(memory_.size(), static_cast<std::size_t>(bytes)));
+    memory_.resize(std::max(memory_.size(), static_cast<std::size_t>(bytes) / sizeof(float)));
     emulated_.blocks.push_back(1e3 * emulated_step_seconds(profile, world_, world_, memory_));
     modelled_.blocks.push_back(1e3 * step_seconds(profile, link, Route::tree, world_.size()));
     auto figure = compared_.begin();

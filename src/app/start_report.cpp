@@ -53,14 +53,9 @@ void report_start(const Job& job, const std::string& backend, const RunSettings&
            "; validation: " + data_text(setup.data.validation.get()));
   log.info("images: " + setup.transform.description());
   log.info("model: " + counted(parameters, "parameter"));
-  const Precision& precision = setup.precision.precision;
-  if (!job.compute.on_gpu()) {
-    const std::string convolutions = setup.replica->model().convolutions(
-        precision.autocast ? precision.autocast_dtype : precision.parameters);
-    if (!convolutions.empty()) log.info("convolutions: " + convolutions);
-  } else {
-    log.info("convolutions: cuDNN's, whatever the setting conv_algorithm, which is for CPUs");
-  }
+  const std::string convolutions =
+      convolutions_of(setup.replica->model(), setup.precision.precision, job.compute);
+  if (!convolutions.empty()) log.info("convolutions: " + convolutions);
   log.info("global batch: " + batch_text(settings.batch, setup.plan, topology.world_size));
   log.info(
       fmt::format("length: {} of {}", counted(settings.train.epochs, "epoch"),

@@ -1,5 +1,6 @@
 #include "app/torch_error.hpp"
 
+#include <new>
 #include <string_view>
 
 namespace lockstep {
@@ -9,6 +10,7 @@ constexpr std::string_view allocator = "DefaultCPUAllocator: ";
 constexpr const char* smaller =
     "a lower batch_size with more grad_accum_steps, which is the same training, mixed precision "
     "(use_amp), or a narrower model";
+constexpr const char* more_memory = ", or more memory a task (sbatch --mem)";
 
 /// Of the caching allocator, which has a type of its own, and of those that bypass it: CUDA itself,
 /// cuBLAS, cuDNN.
@@ -32,11 +34,13 @@ std::string text_of(const c10::Error& error) {
 }
 
 std::optional<Error> explain_torch_error(const std::exception& error) {
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {
+    return Error("out of memory", "std::bad_alloc", std::string(smaller) + more_memory);
+  }
   const auto* ours = dynamic_cast<const c10::Error*>(&error);
   if (ours == nullptr) return std::nullopt;
   if (std::string_view(ours->what_without_backtrace()).find(allocator) != std::string_view::npos) {
-    return Error("out of memory", text_of(*ours),
-                 std::string(smaller) + ", or more memory a task (sbatch --mem)");
+    return Error("out of memory", text_of(*ours), std::string(smaller) + more_memory);
   }
   if (is_full_gpu(*ours)) return Error("the GPU's memory is full", text_of(*ours), smaller);
   return Error(text_of(*ours));

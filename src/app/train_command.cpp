@@ -102,8 +102,8 @@ ExitCode train(const CommandContext& context, const RunSettings& settings, const
   context.start.done("start the loaders");
   const auto first_step_done = [&] {
     context.start.done("first optimizer step");
-    if (settings.train.profile_startup) context.start.report(world, log);
     log.event("first_step", {{"seconds_since_launch", wall_seconds() - context.launch_time}});
+    if (settings.train.profile_startup) context.start.report(world, log);
   };
   Trainer trainer(
       {.options = settings.train,

@@ -62,7 +62,7 @@ TrainSetup set_up(const CommandContext& context, const RunSettings& settings, co
   TrainSetup setup;
   setup.data = agreed(world, [&] { return settings.dataset().build(files.io, *files.comm, seed); });
   end_if_interrupted(context, before_training);
-  context.start.done("open the data");
+  context.start.done("read the data");
   setup.transform =
       agreed(world, [&] { return make_transform(settings.transform, *setup.data.training); });
   setup.data.validation = normalized(std::move(setup.data.validation), setup.transform);
@@ -85,6 +85,9 @@ TrainSetup set_up(const CommandContext& context, const RunSettings& settings, co
     setup.replica = std::make_unique<Replica>(
         build_model(settings, *setup.data.training, setup.precision.precision, job.compute.device),
         settings.optimizer(), settings.replica_options(setup.precision.precision));
+    setup.provenance.emplace_back(
+        provenance_convolutions,
+        convolutions_of(setup.replica->model(), setup.precision.precision, job.compute));
     setup.schedule = settings.schedule().build();
   });
   return setup;

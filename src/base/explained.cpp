@@ -17,10 +17,7 @@ Error explained(const std::exception& error) {
   if (const auto* ours = dynamic_cast<const Error*>(&error)) return *ours;
   if (const std::optional<Error> better = explain_others(error)) return *better;
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {
-    return Error(
-        "out of memory", "std::bad_alloc",
-        "a lower batch_size or prefetch, fewer ranks a node, or more memory a task (sbatch "
-        "--mem)");
+    return Error("out of memory", "std::bad_alloc");
   }
   return Error(error.what());
 }

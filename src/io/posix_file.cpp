@@ -11,20 +11,21 @@
 #include <unistd.h>
 
 #include "lockstep/base/error.hpp"
-#include "lockstep/base/narrow.hpp"
 
 namespace lockstep {
 namespace {
 
 bool tells_of_space(int code) {
-  return code == ENOSPC || code == EDQUOT || code == EFBIG;
+  return code == ENOSPC || code == EDQUOT;
 }
 
 /// Of the file system that `path` is on, or would be; empty where it does not say.
 std::optional<std::int64_t> bytes_free(const std::filesystem::path& path) {
   struct statvfs info {};
   if (::statvfs(directory_of(path).c_str(), &info) != 0) return std::nullopt;
-  return narrow<std::int64_t>(info.f_bavail) * narrow<std::int64_t>(info.f_frsize);
+  std::int64_t bytes = 0;
+  if (__builtin_mul_overflow(info.f_bavail, info.f_frsize, &bytes)) return std::nullopt;
+  return bytes;
 }
 
 [[noreturn]] void fail(std::string_view attempted, const std::filesystem::path& path, int code) {
@@ -35,6 +36,8 @@ std::optional<std::int64_t> bytes_free(const std::filesystem::path& path) {
       reason += " (" + std::to_string(*bytes) + " bytes are free)";
     }
     remedy = "free space or raise the quota";
+  } else if (code == EFBIG) {
+    remedy = "a higher limit of a file's size (ulimit -f), or a file system that takes larger ones";
   }
   throw Error(std::string(attempted) + " '" + path.string() + "'", reason, remedy);
 }

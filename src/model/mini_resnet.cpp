@@ -115,7 +115,7 @@ FieldTable MiniResNetBuilder::fields() {
             {"batch", "group"}),
       field("conv_algorithm", conv_algorithm_,
             "3x3 convolutions: direct, LibTorch's; winograd, faster where the processor can, but "
-            "with other rounding; auto: winograd in float32, else direct",
+            "with other rounding; auto: winograd in float32 with up to 8 threads, else direct",
             {"auto", "direct", "winograd"})};
 }
 

@@ -141,6 +141,9 @@ std::unique_ptr<WinogradConv<Image>> make_conv() {
 
 std::shared_ptr<WinogradConvs> make_winograd(ConvAlgorithm algorithm) {
   if (algorithm == ConvAlgorithm::direct) return nullptr;
+  if (algorithm == ConvAlgorithm::automatic && at::get_num_threads() > most_threads_by_default) {
+    return nullptr;
+  }
   auto convs = std::make_shared<WinogradConvs>();
   convs->float32 = make_conv<float>();
   if (algorithm == ConvAlgorithm::winograd) convs->bfloat16 = make_conv<BFloat16>();

@@ -22,21 +22,24 @@ class Hangs(FaultTestCase):
 
     def test_eval_and_predict_are_watched_too(self):
         self.train(2, "trained", "--epochs", 1)
-        cases = (("eval", "setup"), ("eval", "evaluate"), ("predict", "evaluate"),
-                 ("predict", "finish"))
+        # Step 1 of the evaluation is its first batch, step 0 the way there.
+        cases = (("eval", "setup", 0), ("eval", "evaluate", 1), ("predict", "evaluate", 1),
+                 ("predict", "finish", 0))
 
         def run(case):
-            name, phase = case
+            name, phase, step = case
             return harness.run(2, "--checkpoint", self.directory / "trained", "--hang_timeout",
-                               HANG_TIMEOUT, "--fault", f"rank=1,phase={phase},kind=stall",
+                               HANG_TIMEOUT, "--fault", f"rank=1,phase={phase},step={step},kind=stall",
                                name=name, cwd=self.directory)
 
-        with concurrent.futures.ThreadPoolExecutor(len(cases)) as pool:
+        with concurrent.futures.ThreadPoolExecutor(3) as pool:
             results = list(pool.map(run, cases))
-        for (name, phase), result in zip(cases, results):
+        for (name, phase, step), result in zip(cases, results):
             with self.subTest(name=name, phase=phase):
                 self.assertNotEqual(result.returncode, 0)
-                self.assertIn(f"rank 1 ({HOST}) stands still in phase {phase}", result.stderr)
+                self.assertIn(f"rank 1 ({HOST}) stands still in phase {phase}, step {step}",
+                              result.stderr)
+        self.assert_nobody_left()
 
 
 if __name__ == "__main__":

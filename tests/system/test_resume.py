@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import pathlib
 import signal
 import subprocess
 
@@ -169,6 +170,16 @@ class Resume(harness.RunTestCase):
                             "--momentum", "0.5", expect=2)
         self.assertIn("lr = 0.5", result.stderr)
         self.assertIn("momentum = 0.5", result.stderr)
+
+    def test_other_convolutions_are_named(self):
+        self.train(1, "run", "--epochs", 2, "--stop_after_epochs", 1, "--threads", 1)
+        # `auto` is Winograd's up to 8 threads, where the processor has the instructions.
+        result = self.train(1, "run", "--epochs", 2, "--resume_from", "auto", "--threads", 9)
+        said = result.stdout + result.stderr
+        self.assertIn("threads_per_rank was 1 and is 9", said)
+        flags = pathlib.Path("/proc/cpuinfo").read_text().split()
+        if "avx2" in flags and "fma" in flags:
+            self.assertRegex(said, "convolutions was Winograd's .* and is LibTorch's")
 
     def test_settings_that_this_program_does_not_know_are_named_with_the_version(self):
         other = os.environ["LOCKSTEP_FAULTY_PROGRAM"]

@@ -45,8 +45,8 @@ class MpiSession {
   void finish();
 
   /// Says that MPI_Finalize must not be called on this rank, since it calls back into a library
-  /// that would crash or wait for ever. mpiexec and srun accept a rank that ends without it. From
-  /// any thread, before finish(); not collective.
+  /// that would crash or wait for ever. MPICH's mpiexec passes on the exit code of a rank that ends
+  /// so. From any thread, before finish(); not collective.
   static void forgo_finalize();
 
   /// Ends every rank of the job at once with `exit_code` (MPI_Abort). Not collective.

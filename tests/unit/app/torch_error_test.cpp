@@ -63,7 +63,9 @@ TEST(TorchError, OfFullHostMemoryDoesToo) {
 
 TEST(TorchError, LeavesOthersAlone) {
   EXPECT_FALSE(explanation([] { throw std::runtime_error("mine"); }));
-  EXPECT_FALSE(explanation([] { throw std::bad_alloc(); }));
+  const auto of_the_library = explanation([] { throw std::bad_alloc(); });
+  ASSERT_TRUE(of_the_library);
+  EXPECT_THAT(of_the_library->remedy(), HasSubstr("batch_size"));
 }
 
 }  // namespace

@@ -17,9 +17,7 @@ TEST(Explained, KeepsAnErrorsParts) {
 
 TEST(Explained, SaysWhatOtherExceptionsSay) {
   EXPECT_STREQ(explained(std::runtime_error("broken")).what(), "broken");
-  const Error no_memory = explained(std::bad_alloc());
-  EXPECT_EQ(no_memory.attempted(), "out of memory");
-  EXPECT_NE(no_memory.remedy().find("a lower batch_size"), std::string::npos);
+  EXPECT_STREQ(explained(std::bad_alloc()).what(), "out of memory: std::bad_alloc");
 }
 
 TEST(Explained, AsksWhoKnowsBetter) {

@@ -32,6 +32,7 @@ TEST(ScalingModel, ALinkIsFittedToTwoTimes) {
   const Link link = fitted_link(4, /*small_seconds=*/8, /*large_bytes=*/40, /*large_seconds=*/14);
   EXPECT_DOUBLE_EQ(link.latency_seconds, 2);
   EXPECT_DOUBLE_EQ(link.bytes_per_second, 10);
+  EXPECT_DOUBLE_EQ(fitted_link(4, 8, 40, 6).bytes_per_second, 10);
 }
 
 // Gradients after 1, 2 and 4 s, then a second more. A message of 10 bytes between two ranks takes

@@ -275,6 +275,16 @@ TEST(MiniResNetBuilder, BuildsWhatItsFieldsSay) {
   const auto model = builder.build({1, 2, 8}, 1);
   EXPECT_EQ(model->parameters()[0].tensor.sizes().vec(), (std::vector<std::int64_t>{8, 1, 3, 3}));
   EXPECT_TRUE(model->buffers().empty());
+  for (const auto& [name, algorithm] : {std::pair{"auto", ConvAlgorithm::automatic},
+                                        {"direct", ConvAlgorithm::direct},
+                                        {"winograd", ConvAlgorithm::winograd}}) {
+    EXPECT_FALSE(fields[2].assign(name));
+    for (const DType dtype : {DType::float32, DType::float64}) {
+      EXPECT_EQ(builder.build({1, 2, 8}, 1)->convolutions(dtype),
+                make_mini_resnet({1, 2, 8}, 8, group_norm(), 1, algorithm)->convolutions(dtype))
+          << name;
+    }
+  }
 }
 
 }  // namespace
