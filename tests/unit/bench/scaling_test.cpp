@@ -66,7 +66,7 @@ TEST_F(EmulatedStep, SumsEveryMessageAndIsNoShorterThanTheModel) {
   const double seconds = emulated_step_seconds(profile, slowed, comm(), memory);
   EXPECT_EQ(messages.sequence(),
             "all_reduce 10 float32 emulated gradients\nall_reduce 20 float32 emulated gradients\n");
-  EXPECT_THAT(memory, Each(static_cast<float>(size() * (size() + 1) / 2)));
+  EXPECT_THAT(memory, Each(0.5F * static_cast<float>(size() * (size() + 1))));
   // Some lateness aside, which waits in all ranks' clocks have.
   EXPECT_GE(seconds, step_seconds(profile, link, Route::ring, size()) - 1e-4);
 }
