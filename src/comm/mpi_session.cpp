@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstdlib>
 #include <vector>
 
@@ -20,15 +19,6 @@
 
 namespace lockstep {
 namespace {
-
-std::atomic<bool> finalize_forgone = false;
-
-bool any_rank_forgoes_finalize() {
-  int forgone = finalize_forgone ? 1 : 0;
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &forgone, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD),
-            "agree on how to end MPI");
-  return forgone != 0;
-}
 
 /// The lowest rank of each rank's node, by rank.
 std::vector<int> node_leaders(int rank, int size, Topology& topology) {
@@ -106,11 +96,7 @@ void MpiSession::finish() {
   if (finished_) return;
   world_.reset();
   finished_ = true;
-  if (!any_rank_forgoes_finalize()) check_mpi(MPI_Finalize(), "end MPI");
-}
-
-void MpiSession::forgo_finalize() {
-  finalize_forgone = true;
+  check_mpi(MPI_Finalize(), "end MPI");
 }
 
 void MpiSession::abort(int exit_code) {

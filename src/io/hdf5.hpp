@@ -14,7 +14,6 @@
 #include "lockstep/base/dtype.hpp"
 #include "lockstep/base/unique_handle.hpp"
 #include "lockstep/comm/communicator.hpp"
-#include "lockstep/comm/mpi_session.hpp"
 #include "lockstep/io/array_file.hpp"
 #include "lockstep/io/hdf5_file.hpp"
 
@@ -42,24 +41,15 @@ struct CollectiveFileTraits {
 };
 using CollectiveFile = UniqueHandle<CollectiveFileTraits>;
 
-/// The library from its start to its end, for the whole process. With a file still open, one that
-/// was abandoned or that could not be closed, the end does not come: it would communicate or crash.
-/// Nor does that of MPI, which ends the library too.
+/// The library from its start to its end, for the whole process (hdf5_library.cpp). With a file
+/// still open, one that was abandoned or that could not be closed, the end does not come, neither
+/// here nor from MPI_Finalize, which would bring it about: it would communicate or crash.
 class Library {
  public:
-  Library() {
-    H5dont_atexit();
-    H5open();
-  }
+  Library();
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
-  ~Library() {
-    if (H5Fget_obj_count(H5F_OBJ_ALL, H5F_OBJ_FILE) == 0) {
-      H5close();
-    } else {
-      MpiSession::forgo_finalize();
-    }
-  }
+  ~Library();
 };
 
 // --- errors (hdf5_error.cpp)

@@ -40,14 +40,8 @@ class MpiSession {
   /// empty where there is nothing.
   std::string warning() const;
 
-  /// MPI_Finalize; collective. Every communicator but world() must be gone. Where a rank called
-  /// forgo_finalize(), waits for all ranks instead, and then leaves MPI alone.
+  /// MPI_Finalize; collective. Every communicator but world() must be gone.
   void finish();
-
-  /// Says that MPI_Finalize must not be called on this rank, since it calls back into a library
-  /// that would crash or wait for ever. MPICH's mpiexec passes on the exit code of a rank that ends
-  /// so. From any thread, before finish(); not collective.
-  static void forgo_finalize();
 
   /// Ends every rank of the job at once with `exit_code` (MPI_Abort). Not collective.
   [[noreturn]] static void abort(int exit_code);

@@ -1,6 +1,5 @@
 // The life of a process under MPI. Has a main of its own, since a process can start MPI only once.
-// With the argument "abort" rank 1 ends the job with code 7 while the others wait in a barrier;
-// with "forgo" MPI_Finalize would end every rank with 9, rank 1 forgoes it, and all leave with 5.
+// With the argument "abort" rank 1 ends the job with code 7 while the others wait in a barrier.
 #include "lockstep/comm/mpi_session.hpp"
 
 #include <array>
@@ -9,7 +8,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <mpi.h>
 #include <unistd.h>
 
 namespace lockstep {
@@ -69,16 +67,6 @@ TEST(MpiSession, WarnsWhereSumsMustTakeTheSlowerWay) {
   EXPECT_EQ(session->warning().empty(), !unequal) << session->warning();
 }
 
-int leave_with_9(MPI_Comm, int, void*, void*) {
-  std::_Exit(9);
-}
-
-void end_with_9_in_finalize() {
-  int key = MPI_KEYVAL_INVALID;
-  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, leave_with_9, &key, nullptr);
-  MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
-}
-
 }  // namespace
 }  // namespace lockstep
 
@@ -89,12 +77,6 @@ int main(int argc, char** argv) {
     if (session.rank() == 1) lockstep::MpiSession::abort(7);
     session.world().barrier("a rank that will not come");
     return 0;
-  }
-  if (argc > 1 && std::string_view(argv[1]) == "forgo") {
-    lockstep::end_with_9_in_finalize();
-    if (session.rank() == 1) lockstep::MpiSession::forgo_finalize();
-    session.finish();
-    return 5;
   }
   lockstep::session = &session;
   const int result = RUN_ALL_TESTS();
