@@ -39,13 +39,25 @@ struct Avx512BFloat16 : Products<NativeBFloat16Format, 16> {
   }
 };
 
+/// Of larger tiles fewer fit into the cache.
+struct FewerTiles : Avx512BFloat16 {
+  static constexpr std::int64_t convolve_tiles = 24;
+  static constexpr std::int64_t correlate_tiles = 64;
+};
+
 constexpr WinogradKernels<BFloat16> kernels =
     kernels_of<Avx512BFloat16, 2>("F(2x2, 3x3) by AVX-512 BF16");
+constexpr WinogradKernels<BFloat16> fast_kernels =
+    kernels_of<FewerTiles, 4>("F(4x4, 3x3) by AVX-512 BF16");
 
 }  // namespace
 
 const WinogradKernels<BFloat16>* avx512_bf16_kernels() {
   return &kernels;
+}
+
+const WinogradKernels<BFloat16>* avx512_bf16_fast_kernels() {
+  return &fast_kernels;
 }
 
 }  // namespace lockstep::kernels
@@ -54,6 +66,11 @@ const WinogradKernels<BFloat16>* avx512_bf16_kernels() {
 
 const lockstep::kernels::WinogradKernels<lockstep::BFloat16>*
 lockstep::kernels::avx512_bf16_kernels() {
+  return nullptr;
+}
+
+const lockstep::kernels::WinogradKernels<lockstep::BFloat16>*
+lockstep::kernels::avx512_bf16_fast_kernels() {
   return nullptr;
 }
 

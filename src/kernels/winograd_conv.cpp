@@ -34,6 +34,7 @@ std::vector<const WinogradKernels<BFloat16>*> usable_kernels() {
   if (__builtin_cpu_supports("avx512bf16") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
       __builtin_cpu_supports("avx512vl") != 0) {
     result.push_back(avx512_bf16_kernels());
+    result.push_back(avx512_bf16_fast_kernels());
   }
 #endif
   std::erase(result, nullptr);
@@ -43,9 +44,11 @@ std::vector<const WinogradKernels<BFloat16>*> usable_kernels() {
 }  // namespace kernels
 
 template <typename Image>
-const kernels::WinogradKernels<Image>* winograd_kernels() {
-  const auto usable = kernels::usable_kernels<Image>();
-  return usable.empty() ? nullptr : usable.front();
+const kernels::WinogradKernels<Image>* winograd_kernels(WinogradTile tile) {
+  for (const auto* kernels : kernels::usable_kernels<Image>()) {
+    if (kernels->tile == tile) return kernels;
+  }
+  return nullptr;
 }
 
 /// Words, aligned to a cache line.
@@ -154,8 +157,8 @@ void WinogradConv<Image>::backward_filters(const Conv3x3Shape& shape, const Imag
   kernels_.finish_filter_gradients(shape, sums, parts, gradients);
 }
 
-template const kernels::WinogradKernels<float>* winograd_kernels();
-template const kernels::WinogradKernels<BFloat16>* winograd_kernels();
+template const kernels::WinogradKernels<float>* winograd_kernels(WinogradTile);
+template const kernels::WinogradKernels<BFloat16>* winograd_kernels(WinogradTile);
 template class WinogradConv<float>;
 template class WinogradConv<BFloat16>;
 

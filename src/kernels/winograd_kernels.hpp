@@ -21,6 +21,7 @@ struct WinogradSizes {
 template <typename Image>
 struct WinogradKernels {
   const char* name;
+  WinogradTile tile;
   WinogradSizes (*sizes)(const Conv3x3Shape& shape);
   void (*transform_filters)(const Conv3x3Shape& shape, const float* filters, float* result);
   void (*transform_filters_rotated)(const Conv3x3Shape& shape, const float* filters, float* result);
@@ -35,9 +36,12 @@ struct WinogradKernels {
 /// nullptr where the compiler's target has no such instructions.
 const WinogradKernels<float>* avx2_kernels();
 const WinogradKernels<float>* avx512_kernels();
-const WinogradKernels<BFloat16>* avx512_bf16_kernels();
 
-/// Those for instructions that this CPU has, the fastest first.
+/// As accurate as can be, and with fewer multiplications.
+const WinogradKernels<BFloat16>* avx512_bf16_kernels();
+const WinogradKernels<BFloat16>* avx512_bf16_fast_kernels();
+
+/// Those for instructions that this CPU has, of each tile the fastest first.
 template <typename Image>
 std::vector<const WinogradKernels<Image>*> usable_kernels();
 

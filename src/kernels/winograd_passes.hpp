@@ -144,6 +144,7 @@ WinogradSizes sizes_of(const Conv3x3Shape& shape) {
 template <typename Target, int m>
 constexpr WinogradKernels<typename Target::Format::Image> kernels_of(const char* name) {
   return {.name = name,
+          .tile = WinogradTile{m},
           .sizes = sizes_of<Target, m>,
           .transform_filters = transform_filters<Target, m>,
           .transform_filters_rotated = transform_filters_rotated<Target, m>,

@@ -1,5 +1,6 @@
 #include "lockstep/model/mini_resnet.hpp"
 
+#include <map>
 #include <optional>
 
 #include <ATen/CPUGeneratorImpl.h>
@@ -52,7 +53,7 @@ class MiniResNet : public Model {
  public:
   MiniResNet(const ImageClassifierShape& shape, std::int64_t width, const NormFactory& norm,
              at::Generator generator, ConvAlgorithm algorithm)
-      : winograd_(make_winograd(algorithm)), asked_for_(algorithm == ConvAlgorithm::winograd) {
+      : winograd_(make_winograd(algorithm)), asked_for_(algorithm != ConvAlgorithm::automatic) {
     NetworkBuild build{tensors_, generator, winograd_};
     conv_.emplace(build, "conv1", shape.in_channels, width, 3, 1);
     norm_ = norm(tensors_, "norm1", width);
@@ -115,17 +116,20 @@ FieldTable MiniResNetBuilder::fields() {
             {"batch", "group"}),
       field("conv_algorithm", conv_algorithm_,
             "3x3 convolutions: direct, LibTorch's; winograd, faster where the processor can, but "
-            "with other rounding; auto: winograd in float32 with up to 8 threads, else direct",
-            {"auto", "direct", "winograd"})};
+            "with other rounding; winograd_fast: yet faster in bf16, and rounding more; auto: "
+            "winograd in float32 with up to 8 threads, else direct",
+            {"auto", "direct", "winograd", "winograd_fast"})};
 }
 
 std::unique_ptr<Model> MiniResNetBuilder::build(const ImageClassifierShape& shape,
                                                 std::uint64_t seed) const {
-  const ConvAlgorithm algorithm = conv_algorithm_ == "winograd" ? ConvAlgorithm::winograd
-                                  : conv_algorithm_ == "direct" ? ConvAlgorithm::direct
-                                                                : ConvAlgorithm::automatic;
+  const std::map<std::string, ConvAlgorithm> algorithms{
+      {"auto", ConvAlgorithm::automatic},
+      {"direct", ConvAlgorithm::direct},
+      {"winograd", ConvAlgorithm::winograd},
+      {"winograd_fast", ConvAlgorithm::winograd_fast}};
   return make_mini_resnet(shape, width_, norm_ == "batch" ? batch_norm() : group_norm(), seed,
-                          algorithm);
+                          algorithms.at(conv_algorithm_));
 }
 
 }  // namespace lockstep

@@ -132,8 +132,8 @@ at::ScalarType computed_in(const at::Tensor& x) {
 }
 
 template <typename Image>
-std::unique_ptr<WinogradConv<Image>> make_conv() {
-  const auto* kernels = winograd_kernels<Image>();
+std::unique_ptr<WinogradConv<Image>> make_conv(WinogradTile tile) {
+  const auto* kernels = winograd_kernels<Image>(tile);
   return kernels == nullptr ? nullptr : std::make_unique<WinogradConv<Image>>(*kernels);
 }
 
@@ -145,8 +145,11 @@ std::shared_ptr<WinogradConvs> make_winograd(ConvAlgorithm algorithm) {
     return nullptr;
   }
   auto convs = std::make_shared<WinogradConvs>();
-  convs->float32 = make_conv<float>();
-  if (algorithm == ConvAlgorithm::winograd) convs->bfloat16 = make_conv<BFloat16>();
+  convs->float32 = make_conv<float>(WinogradTile::four);
+  if (algorithm != ConvAlgorithm::automatic) {
+    convs->bfloat16 = make_conv<BFloat16>(
+        algorithm == ConvAlgorithm::winograd_fast ? WinogradTile::four : WinogradTile::two);
+  }
   return convs;
 }
 

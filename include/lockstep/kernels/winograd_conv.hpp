@@ -23,25 +23,31 @@ using ParallelFor = std::function<void(int parts, const std::function<void(int p
 /// The bits of a bfloat16: the upper half of a float's.
 enum class BFloat16 : std::uint16_t {};
 
+/// How many outputs are computed together in each direction.
+enum class WinogradTile : std::int8_t {
+  two = 2,   ///< F(2x2, 3x3): 4/9 of the direct convolution's multiplications
+  four = 4,  ///< F(4x4, 3x3): a quarter of them
+};
+
 namespace kernels {
 template <typename Image>
 struct WinogradKernels;
 struct WinogradSizes;
 }  // namespace kernels
 
-/// The kernels for this CPU, for images of float or BFloat16. nullptr where it has no instructions
-/// for them: AVX-512F or AVX2 with FMA for float, AVX-512 BF16 for BFloat16.
+/// The kernels for this CPU, for images of float or BFloat16. nullptr where there are none, float's
+/// with tiles of two, or it has no instructions for them: AVX-512F or AVX2 with FMA for float,
+/// AVX-512 BF16 for BFloat16.
 template <typename Image>
-const kernels::WinogradKernels<Image>* winograd_kernels();
+const kernels::WinogradKernels<Image>* winograd_kernels(WinogradTile tile);
 
-/// Winograd's convolution of images of float, F(4x4, 3x3), or BFloat16, F(2x2, 3x3). Source: Lavin
-/// and Gray, 2016, Fast Algorithms for Convolutional Neural Networks.
+/// Winograd's convolution of images of float or BFloat16. Source: Lavin and Gray, 2016, Fast
+/// Algorithms for Convolutional Neural Networks. Points: for tiles of two 0, +-1, infinity; for
+/// tiles of four 0, +-3/4, +-3/2, infinity.
 ///
-/// float: a quarter of the direct convolution's multiplications, and two to three times its
-/// rounding errors (1e-6 of the result's norm at 128 channels, against 4e-7). Points 0, +-3/4,
-/// +-3/2, infinity. BFloat16: 4/9 of the multiplications; transforms and sums are in float32, the
-/// factors are rounded to bfloat16. Points 0, +-1, infinity. Filters and their gradients are
-/// float32 for both.
+/// float: two to three times the direct convolution's rounding errors (1e-6 of the result's norm at
+/// 128 channels, against 4e-7). BFloat16: transforms and sums are in float32, the factors are
+/// rounded to bfloat16. Filters and their gradients are float32 for both.
 ///
 /// Arrays are dense: images and their gradients [batch][height][width][channels] (NHWC), filters
 /// and their gradients [out][3][3][in], which are LibTorch's channels-last layouts. Results are

@@ -18,6 +18,8 @@ constexpr auto kernels = kernels_of<Portable<Float32Products<16>>, 4>("any CPU")
 constexpr auto small_kernels = kernels_of<Portable<Float32Products<16>>, 2>("any CPU, F(2x2)");
 constexpr auto bfloat16_kernels =
     kernels_of<Portable<BFloat16Products<16>>, 2>("any CPU, bfloat16");
+constexpr auto bfloat16_fast_kernels =
+    kernels_of<Portable<BFloat16Products<16>>, 4>("any CPU, bfloat16, F(4x4)");
 
 }  // namespace
 
@@ -31,6 +33,10 @@ const WinogradKernels<float>* portable_small_kernels() {
 
 const WinogradKernels<BFloat16>* portable_bfloat16_kernels() {
   return &bfloat16_kernels;
+}
+
+const WinogradKernels<BFloat16>* portable_bfloat16_fast_kernels() {
+  return &bfloat16_fast_kernels;
 }
 
 }  // namespace lockstep::kernels

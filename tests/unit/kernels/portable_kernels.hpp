@@ -14,4 +14,7 @@ const WinogradKernels<float>* portable_small_kernels();
 /// The same for bfloat16, whose products are made from float32's.
 const WinogradKernels<BFloat16>* portable_bfloat16_kernels();
 
+/// The same for bfloat16 with F(4x4, 3x3).
+const WinogradKernels<BFloat16>* portable_bfloat16_fast_kernels();
+
 }  // namespace lockstep::kernels

@@ -277,9 +277,10 @@ TEST(MiniResNetBuilder, BuildsWhatItsFieldsSay) {
   EXPECT_TRUE(model->buffers().empty());
   for (const auto& [name, algorithm] : {std::pair{"auto", ConvAlgorithm::automatic},
                                         {"direct", ConvAlgorithm::direct},
-                                        {"winograd", ConvAlgorithm::winograd}}) {
+                                        {"winograd", ConvAlgorithm::winograd},
+                                        {"winograd_fast", ConvAlgorithm::winograd_fast}}) {
     EXPECT_FALSE(fields[2].assign(name));
-    for (const DType dtype : {DType::float32, DType::float64}) {
+    for (const DType dtype : {DType::float32, DType::float64, DType::bfloat16}) {
       EXPECT_EQ(builder.build({1, 2, 8}, 1)->convolutions(dtype),
                 make_mini_resnet({1, 2, 8}, 8, group_norm(), 1, algorithm)->convolutions(dtype))
           << name;

@@ -87,11 +87,7 @@ TEST_F(WinogradLayer, LeavesOtherTypesToLibTorch) {
 }
 
 // As LibTorch's: bfloat16 activations, the gradient of the input as it came, of the weight float32.
-TEST_F(WinogradLayer, ComputesInBFloat16UnderAutocast) {
-  if (!conv_->bfloat16) {
-    conv_->bfloat16 =
-        std::make_unique<WinogradConv<BFloat16>>(*kernels::portable_bfloat16_kernels());
-  }
+void expect_libtorchs_in_bfloat16(const std::shared_ptr<WinogradConvs>& convs, double tolerance) {
   const at::Tensor x = at::randn({2, 36, 6, 5}).set_requires_grad(true);
   const at::Tensor weight = at::randn({34, 36, 3, 3}).set_requires_grad(true);
   const at::Tensor x64 = x.detach().to(at::kDouble).set_requires_grad(true);
@@ -99,8 +95,8 @@ TEST_F(WinogradLayer, ComputesInBFloat16UnderAutocast) {
   at::Tensor y;
   {
     const AutocastScope autocast(true, DType::bfloat16);
-    ASSERT_TRUE(takes_winograd(*conv_, x, weight));
-    y = winograd_conv2d(conv_, x, weight);
+    ASSERT_TRUE(takes_winograd(*convs, x, weight));
+    y = winograd_conv2d(convs, x, weight);
   }
   const at::Tensor y64 = at::conv2d(x64, weight64, {}, 1, 1);
   const at::Tensor dy = at::randn({2, 34, 6, 5}).to(at::kBFloat16);
@@ -109,9 +105,23 @@ TEST_F(WinogradLayer, ComputesInBFloat16UnderAutocast) {
   EXPECT_EQ(y.scalar_type(), at::kBFloat16);
   EXPECT_EQ(x.grad().scalar_type(), at::kFloat);
   EXPECT_EQ(weight.grad().scalar_type(), at::kFloat);
-  EXPECT_LT(relative_error(y, y64), 1e-2);
-  EXPECT_LT(relative_error(x.grad(), x64.grad()), 1e-2);
-  EXPECT_LT(relative_error(weight.grad(), weight64.grad()), 1e-2);
+  EXPECT_LT(relative_error(y, y64), tolerance);
+  EXPECT_LT(relative_error(x.grad(), x64.grad()), tolerance);
+  EXPECT_LT(relative_error(weight.grad(), weight64.grad()), tolerance);
+}
+
+std::shared_ptr<WinogradConvs> in_bfloat16(ConvAlgorithm algorithm,
+                                           const kernels::WinogradKernels<BFloat16>& portable) {
+  auto convs = make_winograd(algorithm);
+  if (!convs->bfloat16) convs->bfloat16 = std::make_unique<WinogradConv<BFloat16>>(portable);
+  return convs;
+}
+
+TEST_F(WinogradLayer, ComputesInBFloat16UnderAutocast) {
+  expect_libtorchs_in_bfloat16(
+      in_bfloat16(ConvAlgorithm::winograd, *kernels::portable_bfloat16_kernels()), 1e-2);
+  expect_libtorchs_in_bfloat16(
+      in_bfloat16(ConvAlgorithm::winograd_fast, *kernels::portable_bfloat16_fast_kernels()), 2e-2);
 }
 
 struct Gradients {
@@ -168,8 +178,13 @@ TEST(MiniResNet, SaysHowItConvolvesAndWhy) {
   for (const DType dtype : {DType::float64, DType::bfloat16}) {
     EXPECT_EQ(text(ConvAlgorithm::automatic, dtype), "LibTorch's") << name_of(dtype);
   }
+  EXPECT_EQ(text(ConvAlgorithm::winograd_fast, DType::float32),
+            text(ConvAlgorithm::winograd, DType::float32));
   EXPECT_EQ(text(ConvAlgorithm::winograd, DType::bfloat16).starts_with("Winograd's F(2x2, 3x3) by"),
             convs->bfloat16 != nullptr);
+  EXPECT_EQ(
+      text(ConvAlgorithm::winograd_fast, DType::bfloat16).starts_with("Winograd's F(4x4, 3x3) by"),
+      convs->bfloat16 != nullptr);
 }
 
 }  // namespace
