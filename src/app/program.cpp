@@ -16,6 +16,7 @@
 #include "lockstep/control/stop_request.hpp"
 
 #include "app/commands.hpp"
+#include "app/freed_memory.hpp"
 #include "app/guard.hpp"
 #include "app/start_times.hpp"
 #include "app/torch_error.hpp"
@@ -144,6 +145,7 @@ int run_program(int argc, char** argv, const std::map<std::string, std::string>&
     std::fprintf(stderr, "lockstep: %s\n", error.what());
     return static_cast<int>(ExitCode::failure);
   }
+  keep_freed_memory(environment);
   const double launched = launch_time(environment);
   StartTimes start(launched);
   // LibTorch would add the stack's addresses to each of its errors; they tell a user nothing.
