@@ -37,7 +37,7 @@ class FailingCluster(Cluster):
         daemon.wait()
         self._daemons.remove(daemon)
         tasks = [process for process in descendants(os.getpid())
-                 if f"SLURMD_NODENAME={name}" in environment_of(process)]
+                 if f"SLURMD_NODENAME={name}" in words_of(process, "environ")]
         subprocess.run(["scontrol", "update", f"NodeName={name}", "State=DOWN", "Reason=test"],
                        env=self.environment, timeout=30, check=True)
         for task in tasks:
@@ -48,9 +48,10 @@ class FailingCluster(Cluster):
         self._daemon("slurmd", "-D", "-c", "-N", name)
 
 
-def environment_of(process):
+def words_of(process, what):
+    """Its environment (environ) or arguments (cmdline); none where it has ended."""
     try:
-        return pathlib.Path(f"/proc/{process}/environ").read_bytes().decode().split("\0")
+        return pathlib.Path(f"/proc/{process}/{what}").read_bytes().decode().split("\0")
     except OSError:
         return []
 
@@ -58,14 +59,7 @@ def environment_of(process):
 def step_daemons(job):
     """The processes of slurmd's that keep a job's steps."""
     return [process for process in descendants(os.getpid())
-            if f"slurmstepd: [{job}." in command_of(process)]
-
-
-def command_of(process):
-    try:
-        return pathlib.Path(f"/proc/{process}/cmdline").read_text()
-    except OSError:
-        return ""
+            if any(f"slurmstepd: [{job}." in word for word in words_of(process, "cmdline"))]
 
 
 class RequeueTest(unittest.TestCase):
@@ -209,14 +203,19 @@ class RequeueTest(unittest.TestCase):
         self.assertNotIn("requeueing", (self.directory / "job-4294967294.out").read_text())
 
     def fake_program(self, step, code=75):
-        """A program that ends at once, as it says always after the same step."""
+        """A program that ends at once, as it says always after the same step. As with the real one
+        all tasks leave together and with their own code, though srun tells the last ones to stop."""
         path = self.directory / "program.sh"
+        arrived = f"{self.directory}/run/arrived-${{SLURM_RESTART_COUNT:-0}}"
         path.write_text("#!/usr/bin/env bash\n"
+                        "trap '' TERM\n"
                         f"if [[ $* = *--print_config* ]]; then echo 'output_dir  = {self.directory}"
                         "/run  # command line'; exit; fi\n"
                         f"mkdir -p {self.directory}/run\n"
                         f"echo '{{\"step\": {step}, \"restart\": true}}' >{self.directory}"
-                        f"/run/stop.json\necho ran; exit {code}\n")
+                        f"/run/stop.json\necho ran >{arrived}-$SLURM_PROCID\n"
+                        f"until [ $(cat {arrived}-* | wc -l) = $SLURM_NTASKS ]; do sleep 0.1; done\n"
+                        f"exit {code}\n")
         path.chmod(path.stat().st_mode | stat.S_IXUSR)
         return path
 
