@@ -20,8 +20,7 @@ std::unique_ptr<Model> make_mini_resnet(const ImageClassifierShape& shape, std::
                                         ConvAlgorithm algorithm = ConvAlgorithm::direct);
 
 /// Fields: `width` (64: 2,777,674 parameters for 3 channels and 10 classes) and `norm` (batch or
-/// group), `conv_algorithm` (auto, direct, winograd or
-/// winograd_fast).
+/// group), `conv_algorithm` (auto, direct, winograd or winograd_fast).
 class MiniResNetBuilder : public ModelBuilder {
  public:
   FieldTable fields() override;
